@@ -1,0 +1,1 @@
+//! Runs, run directories, checkpoints, comparisons.

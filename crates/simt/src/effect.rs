@@ -1,0 +1,155 @@
+//! What executing one warp instruction did, as far as timing and power need to know.
+
+use serde::{Deserialize, Serialize};
+
+/// The outcome of one warp instruction. Reused from step to step: its arrays are only valid where a mask says so.
+#[derive(Clone, Debug)]
+pub struct Effect {
+    /// The instruction's index in the program.
+    pub pc: u32,
+    /// Lanes that the SIMT stack has active.
+    pub active: u32,
+    /// Lanes whose guard also holds: those that did something.
+    pub executed: u32,
+    /// What kind of thing happened.
+    pub kind: EffectKind,
+    /// Memory access of `Load`, `Store`, `Atomic` and `Texture`.
+    pub access: Access,
+    /// Per-lane operands of a deferred `Atomic` (global lanes only).
+    pub atomic: AtomicOperands,
+    /// The warp has no live lane left after this instruction.
+    pub finished: bool,
+}
+
+/// Kinds of effects.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum EffectKind {
+    /// Arithmetic, moves, votes, shuffles, and anything else that only touches registers.
+    Alu,
+    /// A branch, call or return (also one with no lane left by the guard).
+    Branch,
+    /// A load.
+    Load,
+    /// A store.
+    Store,
+    /// An atomic or reduction. Lanes in shared memory have been done at once; global lanes are deferred if the memory
+    /// defers atomics ([`crate::device`]), and then the old values come through `Warp::write_back`.
+    Atomic,
+    /// A texture fetch.
+    Texture,
+    /// Arrived at a CTA barrier; whether the warp waits is the barrier's answer.
+    Barrier,
+    /// `bar.warp.sync`: no wait is needed where warps execute in lockstep.
+    WarpSync,
+    /// A memory fence.
+    Fence,
+    /// Lanes exited.
+    Exit,
+    /// `nanosleep` for that many nanoseconds.
+    Sleep(u32),
+    /// A device heap call (`malloc`, `free`) that is deferred like an atomic.
+    Heap,
+}
+
+/// Addresses of a memory instruction, by space. A generic access may touch several spaces at once.
+#[derive(Clone, Debug)]
+pub struct Access {
+    /// Bytes per lane (element size × vector width).
+    pub bytes: u32,
+    /// Bytes of one element (4 for `v4.f32`).
+    pub element: u32,
+    /// Lanes that access global memory.
+    pub global: u32,
+    /// Lanes that access shared memory; addresses are offsets in the CTA's window.
+    pub shared: u32,
+    /// Lanes that access local memory; addresses are offsets in the thread's window.
+    pub local: u32,
+    /// Lanes that access constant memory; addresses are in the constant bank.
+    pub constant: u32,
+    /// Lanes that access kernel parameters; addresses are offsets in the parameter block.
+    pub param: u32,
+    /// Lanes that fetch through the texture cache; addresses are global.
+    pub texture: u32,
+    /// The L1 is bypassed (`.cg`, `.cv`, volatile, strong orders).
+    pub bypass_l1: bool,
+    /// Read-only data path (`.nc`, `ldu`).
+    pub read_only: bool,
+    /// Address per lane.
+    pub address: [u64; 32],
+}
+
+/// Operation of an atomic.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[allow(missing_docs)]
+pub enum AtomicOp {
+    Add,
+    Min,
+    Max,
+    And,
+    Or,
+    Xor,
+    Inc,
+    Dec,
+    Exch,
+    Cas,
+}
+
+/// Type that an atomic computes in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[allow(missing_docs)]
+pub enum AtomicType {
+    U32,
+    S32,
+    U64,
+    S64,
+    F32,
+    F64,
+    F16x2,
+}
+
+/// Per-lane operands of an atomic.
+#[derive(Clone, Debug)]
+pub struct AtomicOperands {
+    /// Operation.
+    pub op: AtomicOp,
+    /// Type.
+    pub ty: AtomicType,
+    /// `red`: no old value is wanted.
+    pub reduction: bool,
+    /// Operand (`b`), zero-extended bits.
+    pub operand: [u64; 32],
+    /// Second operand of `cas` (`c`; `operand` is then the comparand).
+    pub swap: [u64; 32],
+}
+
+impl Default for Effect {
+    fn default() -> Self {
+        Effect {
+            pc: 0,
+            active: 0,
+            executed: 0,
+            kind: EffectKind::Alu,
+            access: Access {
+                bytes: 0,
+                element: 0,
+                global: 0,
+                shared: 0,
+                local: 0,
+                constant: 0,
+                param: 0,
+                texture: 0,
+                bypass_l1: false,
+                read_only: false,
+                address: [0; 32],
+            },
+            atomic: AtomicOperands {
+                op: AtomicOp::Add,
+                ty: AtomicType::U32,
+                reduction: false,
+                operand: [0; 32],
+                swap: [0; 32],
+            },
+            finished: false,
+        }
+    }
+}

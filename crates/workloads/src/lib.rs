@@ -1,0 +1,1 @@
+//! The benchmark suite: kernels, host drivers, CPU references.
