@@ -1,1 +1,6 @@
-//! When it happens: a cycle-level SIMT GPU.
+//! When it happens: a cycle-level SIMT GPU. Clocks, SMs, caches, crossbar, L2, DRAM, CTA dispatch; the hooks for
+//! policies; counts of *activity* and *residency*. Knows nothing of joules, nor of any named policy.
+
+pub mod activity;
+pub mod message;
+pub mod spec;
