@@ -1,0 +1,46 @@
+//! From an instruction to its operation: one function per family, in the family's file.
+
+use super::kernel::{Body, Level, compile};
+use super::{AluOp, integer};
+use warpwatt_ptx::ir::{Instruction, Modifiers, Opcode, Operand, Register, Type};
+
+/// An instruction's form, as the families look at it.
+pub(super) struct Form<'a> {
+    pub opcode: Opcode,
+    pub mods: &'a Modifiers,
+    pub instruction: &'a Instruction,
+    registers: &'a [Register],
+    level: Level,
+}
+
+impl Form<'_> {
+    /// The operation that computes `body`.
+    pub fn op<B: Body>(&self, body: B) -> Option<AluOp> {
+        Some(compile(body, self.level))
+    }
+
+    /// The first type modifier.
+    pub fn ty(&self) -> Option<Type> {
+        self.mods.ty()
+    }
+
+    /// Size in bytes of the register that operand `index` names; `None` if it is not a register.
+    pub fn register_bytes(&self, index: usize) -> Option<u32> {
+        match self.instruction.operands.get(index)? {
+            Operand::Reg(id) | Operand::NotReg(id) | Operand::RegElement(id, _) => {
+                self.registers.get(id.0 as usize).map(|register| register.ty.bytes())
+            }
+            _ => None,
+        }
+    }
+}
+
+/// The operation of an arithmetic instruction, compiled for `level`; `registers` are those of its body. `None` if the
+/// instruction is not arithmetic, or a form that is not supported.
+pub fn select(instruction: &Instruction, registers: &[Register], level: Level) -> Option<AluOp> {
+    if !instruction.mods.other.is_empty() {
+        return None;
+    }
+    let form = Form { opcode: instruction.opcode, mods: &instruction.mods, instruction, registers, level };
+    integer::select(&form)
+}
