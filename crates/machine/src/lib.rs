@@ -4,3 +4,4 @@
 pub mod activity;
 pub mod message;
 pub mod spec;
+pub mod stats;
