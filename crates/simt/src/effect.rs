@@ -17,6 +17,11 @@ pub struct Effect {
     pub access: Access,
     /// Per-lane operands of a deferred `Atomic` (global lanes only).
     pub atomic: AtomicOperands,
+    /// `Barrier`: the warp must wait until a later effect of its CTA releases it.
+    pub waits: bool,
+    /// Warps of the CTA that waited at a barrier and may go on now: this instruction completed the barrier (arrival, or
+    /// the exit of the last warp that was missing). Includes this warp if it need not wait.
+    pub released: u64,
     /// The warp has no live lane left after this instruction.
     pub finished: bool,
 }
@@ -47,7 +52,8 @@ pub enum EffectKind {
     Exit,
     /// `nanosleep` for that many nanoseconds.
     Sleep(u32),
-    /// A device heap call (`malloc`, `free`) that is deferred like an atomic.
+    /// A device heap call (`malloc`, `free`) that is deferred like an atomic: operands and destination are in
+    /// [`Effect::atomic`]. The warp must not be stepped until all results of a `malloc` are written back.
     Heap,
 }
 
@@ -120,6 +126,27 @@ pub struct AtomicOperands {
     pub operand: [u64; 32],
     /// Second operand of `cas` (`c`; `operand` is then the comparand).
     pub swap: [u64; 32],
+    /// Where the old value (or `malloc`'s result) goes: an argument of `Warp::write_back`.
+    pub dest: AtomicDest,
+    /// Lanes that are deferred: global lanes of an atomic, or all executed lanes of a heap call.
+    pub lanes: u32,
+    /// `Heap`: `malloc` (operand: bytes) rather than `free` (operand: address).
+    pub malloc: bool,
+}
+
+/// Where a deferred result goes. Stays valid until the frame that issued it returns, so a `ret` waits for a warp's
+/// deferred operations ([`crate::opinfo::OpInfo::drain`]).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum AtomicDest {
+    /// No one wants it.
+    #[default]
+    None,
+    /// A 32-bit register: row of the warp's register file.
+    Row(u32),
+    /// A 64-bit register: its first row.
+    Wide(u32),
+    /// A 64-bit word of local memory at this offset.
+    Local(u32),
 }
 
 impl Default for Effect {
@@ -148,7 +175,12 @@ impl Default for Effect {
                 reduction: false,
                 operand: [0; 32],
                 swap: [0; 32],
+                dest: AtomicDest::None,
+                lanes: 0,
+                malloc: false,
             },
+            waits: false,
+            released: 0,
             finished: false,
         }
     }

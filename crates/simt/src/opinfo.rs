@@ -102,6 +102,8 @@ pub struct OpInfo {
     pub exit: bool,
     /// Writes memory.
     pub store: bool,
+    /// Must wait for the warp's unacknowledged atomics before it issues: barriers, fences, exits, returns.
+    pub drain: bool,
     /// Source line of the PTX file (1-based).
     pub line: u32,
 }
