@@ -2,6 +2,7 @@
 //! policies; counts of *activity* and *residency*. Knows nothing of joules, nor of any named policy.
 
 pub mod activity;
+pub mod cache;
 pub mod message;
 pub mod spec;
 pub mod stats;
