@@ -196,6 +196,8 @@ pub enum InitValue {
         generic: bool,
         /// Bytes.
         size: u8,
+        /// First byte of the address that is meant: 0, unless a mask such as `0xFF00(sym)` cuts out a higher one.
+        byte: u8,
     },
     /// The address of a function (for indirect calls).
     Function {
@@ -715,7 +717,7 @@ pub enum TestpOp {
 /// All modifiers of an instruction.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Modifiers {
-    /// Types in the order written: `cvt.rn.f32.s32` = [F32, S32]; `setp.lt.s32` = [S32]; `set.eq.u32.f32` = [U32, F32].
+    /// Types in the order written: `cvt.rn.f32.s32` = `[F32, S32]`; `setp.lt.s32` = `[S32]`; `set.eq.u32.f32` = `[U32, F32]`.
     pub types: [Option<Type>; 4],
     /// State space of `ld st atom red cvta isspacep prefetch`; `None` is generic.
     pub space: Option<Space>,
