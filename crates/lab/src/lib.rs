@@ -1,1 +1,8 @@
 //! Runs, run directories, checkpoints, comparisons.
+//!
+//! A run is a *program* (a workload of the suite, a launch description, or a quick launch) on a *GPU*. Its inputs are
+//! written down and hashed; the hash is the run's key. What comes out is a record ([`record`]) that holds everything a
+//! report needs.
+
+pub mod job;
+pub mod problem;

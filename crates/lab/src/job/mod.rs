@@ -1,0 +1,161 @@
+//! A user's own kernels: the launch description (TOML, or pieces of a command line), checked against its PTX and
+//! resolved, and then driven on any [`Device`](warpwatt_simt::device::Device).
+
+pub mod args;
+pub mod data;
+pub mod drive;
+pub mod expect;
+pub mod file;
+pub mod places;
+pub mod quick;
+pub mod random;
+pub mod resolve;
+
+use crate::problem::{Outcome, Problem};
+use data::Contents;
+use expect::Expect;
+use file::JobFile;
+use places::Places;
+use std::path::Path;
+use std::sync::Arc;
+use warpwatt_ptx::ir::Module;
+use warpwatt_simt::device::{Dim3, TextureBinding};
+
+/// A PTX file, parsed.
+#[derive(Clone, Debug)]
+pub struct PtxFile {
+    /// Its name as the user wrote it.
+    pub name: String,
+    /// Its text.
+    pub text: Arc<str>,
+    /// The module.
+    pub module: Arc<Module>,
+}
+
+/// A buffer with its initial contents.
+#[derive(Clone, Debug)]
+pub struct Buffer {
+    /// Name.
+    pub name: String,
+    /// Type, count, bytes.
+    pub contents: Contents,
+    /// The module variable that it is, if it has no memory of its own.
+    pub symbol: Option<String>,
+}
+
+/// A texture reference; the binding's address is that of `buffer`.
+#[derive(Clone, Debug)]
+pub struct Texture {
+    /// The reference's name.
+    pub name: String,
+    /// Index of the buffer.
+    pub buffer: usize,
+    /// The rest.
+    pub binding: TextureBinding,
+}
+
+/// How often a launch or a loop runs.
+#[derive(Clone, Copy, Debug)]
+pub enum Rounds {
+    /// So many times.
+    Count(u64),
+    /// Until the first element of a buffer is zero after a round.
+    UntilZero {
+        /// Index of the buffer.
+        buffer: usize,
+        /// The run fails after so many rounds.
+        at_most: u64,
+    },
+}
+
+/// What the host does.
+#[derive(Clone, Debug)]
+pub enum Step {
+    /// Launches a kernel.
+    Launch {
+        /// Name.
+        kernel: String,
+        /// Grid.
+        grid: Dim3,
+        /// Block.
+        block: Dim3,
+        /// Dynamic shared memory, bytes.
+        shared_bytes: u32,
+        /// Arguments.
+        args: Vec<args::Argument>,
+        /// Times.
+        rounds: Rounds,
+    },
+    /// Runs steps several times.
+    Loop(Vec<Step>, Rounds),
+    /// Writes a buffer's initial contents again.
+    Reset(usize),
+    /// Copies a buffer to another.
+    Copy(usize, usize),
+}
+
+/// A launch description, complete and checked.
+#[derive(Clone, Debug)]
+pub struct Job {
+    /// Name.
+    pub name: String,
+    /// PTX files.
+    pub modules: Vec<PtxFile>,
+    /// Buffers.
+    pub buffers: Vec<Buffer>,
+    /// Textures.
+    pub textures: Vec<Texture>,
+    /// Steps.
+    pub steps: Vec<Step>,
+    /// Expected outputs.
+    pub expects: Vec<Expect>,
+    /// The description as data, to be written down and hashed.
+    pub description: serde_json::Value,
+}
+
+impl Job {
+    /// Reads a launch description and all that it names.
+    pub fn load(path: &Path) -> Outcome<Job> {
+        let text = read_text(path)?;
+        let name = path.display().to_string();
+        let stem = path.file_stem().map_or_else(|| name.clone(), |s| s.to_string_lossy().into_owned());
+        let places = Places { name: &name, text: &text };
+        let file: JobFile = toml::from_str(&text).map_err(|e| places.toml_problem("job::toml", &e))?;
+        let folder = path.parent().unwrap_or(Path::new("."));
+        resolve::resolve(file, folder, &stem, &places)
+    }
+}
+
+/// Reads a text file.
+pub fn read_text(path: &Path) -> Outcome<String> {
+    let bytes = std::fs::read(path).map_err(|e| Problem::unreadable(path, &e))?;
+    String::from_utf8(bytes).map_err(|e| {
+        let line = 1 + e.as_bytes()[..e.utf8_error().valid_up_to()].iter().filter(|b| **b == b'\n').count();
+        Problem::input("file::not-text", format!("`{}` is not UTF-8 text (line {line})", path.display()))
+    })
+}
+
+/// Reads and parses a PTX file.
+pub fn read_ptx(path: &Path) -> Outcome<PtxFile> {
+    let bytes = std::fs::read(path).map_err(|e| Problem::unreadable(path, &e))?;
+    let name = path.display().to_string();
+    let module = warpwatt_ptx::parse_bytes(&name, &bytes).map_err(|e| {
+        let text = String::from_utf8_lossy(&bytes);
+        ptx_problem(&e, &text)
+    })?;
+    Ok(PtxFile { name, text: module.source.clone(), module: Arc::new(module) })
+}
+
+/// The PTX parser's errors, at most eight, as one problem with the others behind it.
+pub fn ptx_problem(errors: &warpwatt_ptx::ParseErrors, text: &str) -> Problem {
+    const SHOWN: usize = 8;
+    let mut problems = errors.errors.iter().take(SHOWN).map(|e| {
+        let range = e.span.start as usize..e.span.end as usize;
+        Problem::input("ptx::syntax", e.to_string()).maybe_help(e.help.clone()).at(&e.file, text, range, "here")
+    });
+    let first = problems.next().unwrap_or_else(|| Problem::input("ptx::syntax", "not PTX"));
+    let hidden = errors.errors.len().saturating_sub(SHOWN);
+    let more = (hidden > 0).then(|| Problem::input("ptx::syntax", format!("and {hidden} more errors")));
+    let others: Vec<Problem> = problems.chain(more).collect();
+    first.and(others)
+}

@@ -1,0 +1,366 @@
+//! Checks a launch description against its PTX and makes it a [`Job`]. Every mistake is shown at its place.
+
+use super::data::{self, read_npy};
+use super::expect::{Expect, What};
+use super::file::{BufferSpec, ElementType, ExpectSpec, JobFile, OneOrMany, StepSpec, TextureSpec};
+use super::places::{Part, Places};
+use super::{Buffer, Job, PtxFile, Rounds, Step, Texture, args, read_ptx};
+use crate::problem::{Outcome, Problem};
+use std::path::Path;
+use warpwatt_ptx::ir::{Function, Space};
+use warpwatt_simt::device::{Dim3, TexelFormat, TextureBinding};
+
+/// Rounds after which a loop without `max_rounds` is given up.
+const DEFAULT_MAX_ROUNDS: u64 = 100_000;
+/// Largest grid in x, y, z, and largest block: as the CUDA programming guide's table of compute capability 3.x.
+const MAX_GRID: [u64; 3] = [(1 << 31) - 1, 65535, 65535];
+const MAX_BLOCK: [u64; 3] = [1024, 1024, 64];
+const MAX_THREADS: u64 = 1024;
+
+/// Resolves a description whose relative file names start at `folder`.
+pub fn resolve(file: JobFile, folder: &Path, stem: &str, places: &Places<'_>) -> Outcome<Job> {
+    let description = serde_json::to_value(&file)
+        .map_err(|e| Problem::input("job::description", format!("{}: {e}", places.name)))?;
+    let modules = modules(&file, folder, places)?;
+    let mut job = Job {
+        name: file.name.clone().unwrap_or_else(|| stem.to_owned()),
+        modules,
+        buffers: Vec::new(),
+        textures: Vec::new(),
+        steps: Vec::new(),
+        expects: Vec::new(),
+        description,
+    };
+    for (i, spec) in file.buffer.iter().enumerate() {
+        let buffer = buffer(spec, folder, &job)
+            .map_err(|(p, key)| places.mark(p, &["buffer".into(), i.into(), key.into()], "here"))?;
+        job.buffers.push(buffer);
+    }
+    for (i, spec) in file.texture.iter().enumerate() {
+        let texture = texture(spec, &job)
+            .map_err(|(p, key)| places.mark(p, &["texture".into(), i.into(), key.into()], "here"))?;
+        job.textures.push(texture);
+    }
+    if file.step.is_empty() {
+        let problem = Problem::input("job::no-steps", format!("{}: nothing to launch", places.name));
+        return Err(problem.help("add a [[step]] with `launch = \"kernel\"`, `grid` and `block`"));
+    }
+    let reader = StepReader { job: &job, places };
+    let steps: Outcome<Vec<Step>> =
+        file.step.iter().enumerate().map(|(i, s)| reader.step(s, &["step".into(), i.into()])).collect();
+    job.steps = steps?;
+    for (i, spec) in file.expect.iter().enumerate() {
+        let expect = expect(spec, folder, &job)
+            .map_err(|(p, key)| places.mark(p, &["expect".into(), i.into(), key.into()], "here"))?;
+        job.expects.push(expect);
+    }
+    Ok(job)
+}
+
+type Located<T> = Result<T, (Problem, &'static str)>;
+
+fn modules(file: &JobFile, folder: &Path, places: &Places<'_>) -> Outcome<Vec<PtxFile>> {
+    if file.ptx.as_slice().is_empty() {
+        let problem = Problem::input("job::no-ptx", format!("{}: no PTX file is named", places.name));
+        return Err(problem.help("add `ptx = \"kernels.ptx\"`"));
+    }
+    file.ptx
+        .as_slice()
+        .iter()
+        .map(|name| {
+            let read = read_ptx(&folder.join(name));
+            read.map_err(|p| if p.code() == "ptx::syntax" { p } else { places.mark(p, &["ptx".into()], "named here") })
+        })
+        .collect()
+}
+
+fn buffer(spec: &BufferSpec, folder: &Path, job: &Job) -> Located<Buffer> {
+    if spec.name.is_empty() {
+        return Err((Problem::input("job::empty-name", "a buffer needs a name"), "name"));
+    }
+    if job.buffers.iter().any(|b| b.name == spec.name) {
+        return Err((Problem::input("job::duplicate", format!("there are two buffers `{}`", spec.name)), "name"));
+    }
+    let contents = data::contents(spec, folder)?;
+    if let Some(symbol) = &spec.symbol {
+        let variables = job.modules.iter().rev().flat_map(|m| &m.module.variables);
+        let fit = |v: &&warpwatt_ptx::ir::Variable| matches!(v.space, Space::Global | Space::Const);
+        let known: Vec<_> = variables.filter(fit).collect();
+        let Some(variable) = known.iter().find(|v| v.name == *symbol) else {
+            let names = known.iter().map(|v| v.name.as_str());
+            return Err((Problem::unknown("job::unknown-symbol", "module variable", symbol, names), "symbol"));
+        };
+        if (contents.bytes.len() as u64) > variable.size {
+            let (given, size) = (contents.bytes.len(), variable.size);
+            let message = format!("`{symbol}` has {size} bytes, but buffer `{}` has {given}", spec.name);
+            return Err((Problem::input("job::symbol-size", message), "shape"));
+        }
+    }
+    Ok(Buffer { name: spec.name.clone(), contents, symbol: spec.symbol.clone() })
+}
+
+fn texture(spec: &TextureSpec, job: &Job) -> Located<Texture> {
+    let declared = job.modules.iter().flat_map(|m| &m.module.variables).filter(|v| {
+        v.space == Space::Tex || matches!(v.ty, warpwatt_ptx::ir::Type::TexRef)
+    });
+    let names: Vec<&str> = declared.map(|v| v.name.as_str()).collect();
+    if !names.contains(&spec.name.as_str()) {
+        return Err((Problem::unknown("job::unknown-texture", "texture reference", &spec.name, names), "name"));
+    }
+    let buffer = args::find_buffer(&spec.buffer, &job.buffers).map_err(|p| (p, "buffer"))?;
+    let contents = &job.buffers[buffer].contents;
+    let format = match contents.element {
+        ElementType::U8 => TexelFormat::U8,
+        ElementType::S8 => TexelFormat::S8,
+        ElementType::U16 => TexelFormat::U16,
+        ElementType::S16 => TexelFormat::S16,
+        ElementType::U32 => TexelFormat::U32,
+        ElementType::S32 => TexelFormat::S32,
+        ElementType::F32 => TexelFormat::F32,
+        other => {
+            let message = format!("a texture cannot hold {} elements", other.name());
+            return Err((Problem::input("job::texture-format", message), "buffer"));
+        }
+    };
+    if !matches!(spec.channels, 1 | 2 | 4) {
+        return Err((Problem::input("job::texture-channels", "a texel has 1, 2 or 4 channels"), "channels"));
+    }
+    let size = dims(&spec.size).ok_or((Problem::input("job::texture-size", "a size has 1 to 3 dimensions"), "size"))?;
+    let texels = size.iter().map(|d| u64::from(*d)).product::<u64>();
+    if texels == 0 || texels.saturating_mul(u64::from(spec.channels)) > contents.count {
+        let have = contents.count;
+        let message = format!("{size:?} texels of {} channels do not fit {have} elements", spec.channels);
+        return Err((Problem::input("job::texture-size", message), "size"));
+    }
+    if spec.wrap && !spec.normalized {
+        return Err((Problem::input("job::texture-wrap", "`wrap` needs `normalized = true`"), "wrap"));
+    }
+    let pitch = u64::from(size[0]) * u64::from(spec.channels) * contents.element.bytes() as u64;
+    let binding = TextureBinding {
+        address: 0,
+        size,
+        pitch,
+        channels: spec.channels,
+        format,
+        linear: spec.linear,
+        normalized: spec.normalized,
+        wrap: spec.wrap,
+        read_normalized: spec.read_normalized,
+    };
+    Ok(Texture { name: spec.name.clone(), buffer, binding })
+}
+
+/// One to three dimensions, the missing ones 1.
+fn dims(given: &OneOrMany<u32>) -> Option<Dim3> {
+    match *given.as_slice() {
+        [x] => Some([x, 1, 1]),
+        [x, y] => Some([x, y, 1]),
+        [x, y, z] => Some([x, y, z]),
+        _ => None,
+    }
+}
+
+struct StepReader<'a> {
+    job: &'a Job,
+    places: &'a Places<'a>,
+}
+
+impl StepReader<'_> {
+    fn fail<T>(&self, path: &[Part<'_>], key: &'static str, problem: Problem) -> Outcome<T> {
+        let mut path = path.to_vec();
+        path.push(key.into());
+        Err(self.places.mark(problem, &path, "here"))
+    }
+
+    fn step(&self, spec: &StepSpec, path: &[Part<'static>]) -> Outcome<Step> {
+        let kinds = [spec.launch.is_some(), !spec.body.is_empty(), spec.reset.is_some(), spec.copy.is_some()];
+        if kinds.iter().filter(|k| **k).count() != 1 {
+            let problem = Problem::input("job::step-kind", "a step has exactly one of `launch`, `do`, `reset`, `copy`");
+            return self.fail(path, "launch", problem);
+        }
+        if spec.launch.is_none() {
+            let launch_only = [
+                ("grid", spec.grid.is_some()),
+                ("block", spec.block.is_some()),
+                ("shared_bytes", spec.shared_bytes.is_some()),
+                ("args", !spec.args.is_empty()),
+            ];
+            if let Some((key, _)) = launch_only.into_iter().find(|(_, given)| *given) {
+                return self.fail(path, key, Problem::input("job::step-key", format!("`{key}` goes with `launch`")));
+            }
+        }
+        let repeats = spec.repeat.is_some() || spec.until_zero.is_some() || spec.max_rounds.is_some();
+        if repeats && (spec.reset.is_some() || spec.copy.is_some()) {
+            let problem = Problem::input("job::step-key", "only `launch` and `do` are repeated");
+            return self.fail(path, "repeat", problem);
+        }
+        let buffer = |name: &str| args::find_buffer(name, &self.job.buffers);
+        if let Some(name) = &spec.reset {
+            return buffer(name).map(Step::Reset).or_else(|p| self.fail(path, "reset", p));
+        }
+        if let Some([from, to]) = &spec.copy {
+            let pair = buffer(from).and_then(|f| Ok((f, buffer(to)?)));
+            let (from, to) = pair.or_else(|p| self.fail(path, "copy", p))?;
+            let size = |i: usize| self.job.buffers[i].contents.bytes.len();
+            if size(from) != size(to) {
+                let message = format!("the buffers have {} and {} bytes", size(from), size(to));
+                return self.fail(path, "copy", Problem::input("job::copy-size", message));
+            }
+            return Ok(Step::Copy(from, to));
+        }
+        let rounds = self.rounds(spec, path)?;
+        let Some(kernel) = &spec.launch else {
+            let inner = |(i, s)| {
+                let mut path = path.to_vec();
+                path.extend([Part::Key("do"), Part::Index(i)]);
+                self.step(s, &path)
+            };
+            let body: Outcome<Vec<Step>> = spec.body.iter().enumerate().map(inner).collect();
+            return Ok(Step::Loop(body?, rounds));
+        };
+        self.launch(spec, kernel, rounds, path)
+    }
+
+    fn rounds(&self, spec: &StepSpec, path: &[Part<'static>]) -> Outcome<Rounds> {
+        let Some(name) = &spec.until_zero else {
+            if spec.max_rounds.is_some() {
+                let problem = Problem::input("job::step-key", "`max_rounds` goes with `until_zero`");
+                return self.fail(path, "max_rounds", problem);
+            }
+            return Ok(Rounds::Count(spec.repeat.unwrap_or(1)));
+        };
+        if spec.repeat.is_some() {
+            return self.fail(path, "repeat", Problem::input("job::step-key", "either `repeat` or `until_zero`"));
+        }
+        let buffer = args::find_buffer(name, &self.job.buffers).or_else(|p| self.fail(path, "until_zero", p))?;
+        Ok(Rounds::UntilZero { buffer, at_most: spec.max_rounds.unwrap_or(DEFAULT_MAX_ROUNDS) })
+    }
+
+    fn launch(&self, spec: &StepSpec, kernel: &str, rounds: Rounds, path: &[Part<'static>]) -> Outcome<Step> {
+        let (function, pointer) = find_kernel(&self.job.modules, kernel).or_else(|p| self.fail(path, "launch", p))?;
+        let grid = self.shape(spec.grid.as_ref(), "grid", MAX_GRID, path)?;
+        let block = self.shape(spec.block.as_ref(), "block", MAX_BLOCK, path)?;
+        let threads: u64 = block.iter().map(|d| u64::from(*d)).product();
+        if threads > MAX_THREADS {
+            let message = format!("a block of {threads} threads; at most {MAX_THREADS} are possible");
+            return self.fail(path, "block", Problem::input("job::block-size", message));
+        }
+        if let Some(required) = function.reqntid.filter(|r| *r != block) {
+            let message = format!("`{kernel}` requires a block of {required:?} (.reqntid)");
+            return self.fail(path, "block", Problem::input("job::reqntid", message));
+        }
+        if let Some(most) = function.maxntid.filter(|m| u64::from(*m) < threads) {
+            let message = format!("`{kernel}` allows blocks of at most {most} threads (.maxntid)");
+            return self.fail(path, "block", Problem::input("job::maxntid", message));
+        }
+        let (given, wanted) = (spec.args.len(), function.params.len());
+        if given != wanted {
+            let message = format!("`{kernel}` takes {wanted} arguments, {given} are given");
+            let help: Vec<String> = function.params.iter().map(args::describe).collect();
+            let problem = Problem::input("job::arg-count", message).maybe_help((wanted > 0).then(|| help.join("\n")));
+            return self.fail(path, "args", problem);
+        }
+        let mut arguments = Vec::new();
+        for (i, (spec, parameter)) in spec.args.iter().zip(&function.params).enumerate() {
+            let argument = args::resolve(spec, parameter, pointer, &self.job.buffers).or_else(|p| {
+                let mut path = path.to_vec();
+                path.extend([Part::Key("args"), Part::Index(i)]);
+                Err(self.places.mark(p, &path, "this argument"))
+            })?;
+            arguments.push(argument);
+        }
+        let shared_bytes = spec.shared_bytes.unwrap_or(0);
+        Ok(Step::Launch { kernel: kernel.to_owned(), grid, block, shared_bytes, args: arguments, rounds })
+    }
+
+    fn shape(
+        &self,
+        given: Option<&OneOrMany<u32>>,
+        key: &'static str,
+        most: [u64; 3],
+        path: &[Part<'static>],
+    ) -> Outcome<Dim3> {
+        let Some(given) = given else {
+            let problem = Problem::input("job::no-shape-of-launch", format!("this launch has no `{key}`"));
+            return self.fail(path, "launch", problem.help(format!("add `{key} = 64` or `{key} = [16, 16]`")));
+        };
+        let Some(shape) = dims(given) else {
+            return self.fail(path, key, Problem::input("job::dimensions", format!("a {key} has 1 to 3 dimensions")));
+        };
+        for (size, most) in shape.iter().zip(most) {
+            if *size == 0 || u64::from(*size) > most {
+                let message = format!("a {key}'s dimension of {size} is not in 1 to {most}");
+                return self.fail(path, key, Problem::input("job::dimension-range", message));
+            }
+        }
+        Ok(shape)
+    }
+}
+
+/// A kernel by its name (the last module that has it) and its module's pointer size in bytes.
+pub fn find_kernel<'a>(modules: &'a [PtxFile], name: &str) -> Outcome<(&'a Function, usize)> {
+    let kernels = || {
+        modules.iter().rev().flat_map(|m| {
+            let pointer = usize::from(m.module.address_size / 8);
+            m.module.functions.iter().filter(|f| f.entry && f.body.is_some()).map(move |f| (f, pointer))
+        })
+    };
+    kernels()
+        .find(|(f, _)| f.name == name)
+        .ok_or_else(|| Problem::unknown("job::unknown-kernel", "kernel", name, kernels().map(|(f, _)| f.name.as_str())))
+}
+
+fn expect(spec: &ExpectSpec, folder: &Path, job: &Job) -> Located<Expect> {
+    let buffer = args::find_buffer(&spec.buffer, &job.buffers).map_err(|p| (p, "buffer"))?;
+    let contents = &job.buffers[buffer].contents;
+    let (relative, absolute) = (spec.relative.unwrap_or(0.0), spec.absolute.unwrap_or(0.0));
+    let negative = |v: f64| v.is_nan() || v < 0.0;
+    if negative(relative) || negative(absolute) {
+        let key = if negative(relative) { "relative" } else { "absolute" };
+        return Err((Problem::input("job::tolerance", "a tolerance is a number from 0 upwards"), key));
+    }
+    let kinds = [spec.npy.is_some(), spec.raw.is_some(), spec.values.is_some(), spec.fnv1a.is_some(), spec.sum.is_some()];
+    if kinds.iter().filter(|k| **k).count() != 1 {
+        let message = "an expectation has exactly one of `npy`, `raw`, `values`, `fnv1a`, `sum`";
+        return Err((Problem::input("job::expect-kind", message), "buffer"));
+    }
+    let same_size = |bytes: Vec<u8>, key| match bytes.len() == contents.bytes.len() {
+        true => Ok(What::Bytes(bytes)),
+        false => {
+            let message = format!("{} bytes are expected, but `{}` has {}", bytes.len(), spec.buffer, contents.bytes.len());
+            Err((Problem::input("job::expect-size", message), key))
+        }
+    };
+    let what = if let Some(name) = &spec.npy {
+        let found = read_npy(&folder.join(name)).map_err(|p| (p, "npy"))?;
+        if found.element != contents.element {
+            let message = format!("`{name}` holds {}, but `{}` is {}", found.element.name(), spec.buffer, contents.element.name());
+            return Err((Problem::input("job::expect-type", message), "npy"));
+        }
+        same_size(found.bytes, "npy")?
+    } else if let Some(name) = &spec.raw {
+        let path = folder.join(name);
+        same_size(std::fs::read(&path).map_err(|e| (Problem::unreadable(&path, &e), "raw"))?, "raw")?
+    } else if let Some(values) = &spec.values {
+        if values.len() as u64 > contents.count {
+            let message = format!("{} values for the {} elements of `{}`", values.len(), contents.count, spec.buffer);
+            return Err((Problem::input("job::expect-size", message), "values"));
+        }
+        let mut bytes = Vec::new();
+        for value in values {
+            contents.element.push_number(&mut bytes, *value).ok_or_else(|| {
+                let message = format!("{value:?} does not fit the type {} of `{}`", contents.element.name(), spec.buffer);
+                (Problem::input("job::value-misfit", message), "values")
+            })?;
+        }
+        What::Bytes(bytes)
+    } else if let Some(text) = &spec.fnv1a {
+        let parsed = u64::from_str_radix(text.trim_start_matches("0x"), 16);
+        What::Checksum(parsed.map_err(|_| {
+            (Problem::input("job::checksum", format!("`{text}` is not a 64-bit hexadecimal number")), "fnv1a")
+        })?)
+    } else {
+        What::Sum(spec.sum.unwrap_or(0.0))
+    };
+    Ok(Expect { buffer, what, relative, absolute })
+}
