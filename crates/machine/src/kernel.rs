@@ -1,0 +1,209 @@
+//! A kernel as the pipeline sees it: one flat row of static facts per instruction, and its registers as bit masks.
+
+use crate::activity::SmEvent;
+use crate::spec::{OpTiming, OpTimings, Spec};
+use std::sync::Arc;
+use warpwatt_simt::launch::Launch;
+use warpwatt_simt::opinfo::{Class, MemSpace, OpInfo, Unit};
+
+/// Execution port of an instruction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Port {
+    /// One of the SPs.
+    Sp,
+    /// The SFU (double precision included).
+    Sfu,
+    /// The load/store unit.
+    Mem,
+}
+
+/// Number of ports.
+pub const PORTS: usize = 3;
+
+/// Most register operands that one instruction reads.
+pub const MAX_SOURCES: usize = 12;
+
+/// Static facts of one instruction.
+#[derive(Clone, Debug)]
+pub struct Op {
+    /// Port.
+    pub port: Port,
+    /// Cycles from entering the unit to the last pipeline stage.
+    pub latency: u16,
+    /// Cycles between two instructions into one unit.
+    pub initiation: u16,
+    /// Register operands to collect.
+    pub sources: [u8; MAX_SOURCES],
+    /// How many.
+    pub source_count: u8,
+    /// 32-bit register reads per lane.
+    pub reads: u8,
+    /// 32-bit register writes per lane.
+    pub writes: u8,
+    /// Immediate operands.
+    pub immediates: u8,
+    /// Lane event, and how often it counts per lane.
+    pub event: Option<(SmEvent, u8)>,
+    /// Event of the lanes that are inactive.
+    pub inactive: Option<SmEvent>,
+    /// A fence.
+    pub fence: bool,
+}
+
+/// One launch of a kernel, ready to run on SMs.
+#[derive(Debug)]
+pub struct Kernel {
+    /// The functional side.
+    pub launch: Arc<Launch>,
+    /// Facts per instruction.
+    pub ops: Vec<Op>,
+    /// 64-bit words of a register mask.
+    pub words: usize,
+    need: Vec<u64>,
+    dest: Vec<u64>,
+    /// Address of the first instruction, for the instruction cache.
+    pub code_base: u64,
+    /// Bytes of one instruction.
+    pub instruction_bytes: u64,
+    /// CTAs that fit an SM.
+    pub ctas_per_sm: u32,
+    /// Warps of one CTA.
+    pub warps_per_cta: u32,
+}
+
+/// Where kernels' instructions are, apart from all data.
+const CODE_BASE: u64 = 0x2_0000_0000;
+
+impl Kernel {
+    /// Prepares a launch.
+    pub fn new(launch: Arc<Launch>, spec: &Spec, ctas_per_sm: u32) -> Kernel {
+        let program = &launch.program;
+        let words = (program.names as usize).div_ceil(64).max(1);
+        let mask = |names: &[u16]| {
+            let mut m = vec![0u64; words];
+            names.iter().for_each(|&n| m[n as usize / 64] |= 1 << (n % 64));
+            m
+        };
+        Kernel {
+            ops: program.ops.iter().map(|info| Op::new(info, spec)).collect(),
+            need: program.ops.iter().flat_map(|o| mask(&o.names)).collect(),
+            dest: program.ops.iter().flat_map(|o| mask(&o.dests)).collect(),
+            words,
+            code_base: CODE_BASE,
+            instruction_bytes: spec.instruction_bytes as u64,
+            ctas_per_sm,
+            warps_per_cta: launch.warps_per_cta(),
+            launch,
+        }
+    }
+
+    /// Names that must not be pending for an instruction to issue.
+    #[inline]
+    pub fn need(&self, pc: u32) -> &[u64] {
+        &self.need[pc as usize * self.words..][..self.words]
+    }
+
+    /// Names that an instruction writes.
+    #[inline]
+    pub fn dest(&self, pc: u32) -> &[u64] {
+        &self.dest[pc as usize * self.words..][..self.words]
+    }
+}
+
+impl Op {
+    fn new(info: &OpInfo, spec: &Spec) -> Op {
+        let timing = timing(info, &spec.op);
+        let mut sources = [0; MAX_SOURCES];
+        let count = info.sources.len().min(MAX_SOURCES);
+        let banks = spec.register_banks;
+        sources.iter_mut().zip(&info.sources).for_each(|(s, &name)| *s = (name as u32 % banks) as u8);
+        let (event, inactive) = lane_event(info);
+        Op {
+            port: match info.unit {
+                Unit::Int | Unit::Fp | Unit::Control => Port::Sp,
+                Unit::Dp | Unit::Sfu => Port::Sfu,
+                Unit::Mem => Port::Mem,
+            },
+            latency: timing.latency as u16,
+            initiation: timing.initiation as u16,
+            sources,
+            source_count: count as u8,
+            reads: info.reads,
+            writes: info.writes,
+            immediates: info.immediates,
+            event,
+            inactive,
+            fence: info.class == Class::Fence,
+        }
+    }
+}
+
+fn timing(info: &OpInfo, t: &OpTimings) -> OpTiming {
+    match info.class {
+        Class::Simple => t.simple,
+        Class::IntAdd => t.int_add,
+        Class::IntMinMax => t.int_minmax,
+        Class::IntMul | Class::IntMul24 => t.int_mul,
+        Class::IntMad => t.int_mad,
+        Class::IntDiv => t.int_div,
+        Class::FpAdd => t.fp_add,
+        Class::FpMinMax => t.fp_minmax,
+        Class::FpMul => t.fp_mul,
+        Class::FpFma => t.fp_fma,
+        Class::FpDiv => t.fp_div,
+        Class::DpAdd => t.dp_add,
+        Class::DpMinMax => t.dp_minmax,
+        Class::DpMul => t.dp_mul,
+        Class::DpFma => t.dp_fma,
+        Class::DpDiv => t.dp_div,
+        Class::SfuSinCos | Class::SfuSqrt | Class::SfuLog => t.sfu,
+        Class::Control | Class::Barrier => t.control,
+        Class::Load | Class::Store | Class::Atomic | Class::Texture | Class::Fence => {
+            OpTiming { latency: 1, initiation: 1 }
+        }
+    }
+}
+
+/// Which lane event an instruction counts (64-bit integer multiplications count two 32-bit ones).
+fn lane_event(info: &OpInfo) -> (Option<(SmEvent, u8)>, Option<SmEvent>) {
+    use SmEvent::*;
+    let wide = if info.writes > 1 { 2 } else { 1 };
+    let event = match info.class {
+        Class::Simple | Class::IntAdd | Class::IntMinMax => match info.unit {
+            Unit::Fp => Some((FpAdd, 1)),
+            Unit::Dp => Some((DpAdd, 1)),
+            _ => Some((IntOp, 1)),
+        },
+        Class::IntMul24 => Some((IntMul24, 1)),
+        Class::IntMul | Class::IntMad => Some((IntMul32, wide)),
+        Class::IntDiv => Some((IntDiv, 1)),
+        Class::FpAdd | Class::FpMinMax | Class::FpFma => Some((FpAdd, 1)),
+        Class::FpMul => Some((FpMul, 1)),
+        Class::FpDiv => Some((FpDiv, 1)),
+        Class::DpAdd | Class::DpMinMax | Class::DpFma => Some((DpAdd, 1)),
+        Class::DpMul => Some((DpMul, 1)),
+        Class::DpDiv => Some((DpDiv, 1)),
+        Class::SfuSinCos => Some((SfuSinCos, 1)),
+        Class::SfuSqrt => Some((SfuSqrt, 1)),
+        Class::SfuLog => Some((SfuLog, 1)),
+        Class::Control
+        | Class::Barrier
+        | Class::Load
+        | Class::Store
+        | Class::Atomic
+        | Class::Texture
+        | Class::Fence => None,
+    };
+    let inactive = match (event, info.unit) {
+        (Some(_), Unit::Int) => Some(IntInactive),
+        (Some(_), Unit::Fp) => Some(FpInactive),
+        _ => None,
+    };
+    (event, inactive)
+}
+
+/// Whether an instruction reads kernel parameters or constants through the constant cache.
+pub fn is_constant(info: &OpInfo) -> bool {
+    matches!(info.space, Some(MemSpace::Const | MemSpace::Param))
+}
