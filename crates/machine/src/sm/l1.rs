@@ -1,0 +1,315 @@
+//! An L1 cache of an SM: tags, MSHRs, a miss queue towards the crossbar, and the list of misses that have come back.
+//!
+//! The same for data, texture, constant and instruction caches; lines are allocated on a miss and filled sector by sector
+//! as replies come. Writes (data only) go to the next level; a global write evicts its line, a local write that hits
+//! stays in the line (write-back), a write that misses allocates nothing.
+
+use crate::cache::{Mshr, Probe, SECTOR_BYTES, TagArray};
+use crate::message::{Femtoseconds, Outbox, Request, RequestKind, Traffic};
+use crate::spec::CacheSpec;
+use serde::{Deserialize, Serialize};
+use std::collections::VecDeque;
+
+/// Outcome of an access.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// The data is here.
+    Hit,
+    /// Under way; the tag will come out of [`L1::ready`].
+    Miss,
+    /// Not possible now: no line can be replaced.
+    NoLine,
+    /// Not possible now: no MSHR, or no merge slot in it.
+    NoMshr,
+    /// Not possible now: the miss queue is full.
+    QueueFull,
+}
+
+/// One L1 cache.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct L1 {
+    tags: TagArray,
+    mshr: Mshr,
+    /// Sectors still to come, and the cycle of the miss, per MSHR.
+    left: Vec<u8>,
+    since: Vec<u64>,
+    traffic: Traffic,
+    queue: VecDeque<Request>,
+    queue_limit: usize,
+    /// Tags of accesses whose line has come, in order.
+    pub ready: VecDeque<u32>,
+    line_bytes: u64,
+    /// Sum of miss latencies in core cycles, and their number.
+    pub latency: (u64, u64),
+}
+
+/// What sending needs to know of the way to the crossbar.
+#[derive(Debug)]
+pub struct Port<'a> {
+    /// The SM.
+    pub sm: u16,
+    /// Flits that the crossbar's input still takes.
+    pub credits: &'a mut u32,
+    /// When a request sent now is there.
+    pub arrival: Femtoseconds,
+    /// Flit size in bytes.
+    pub flit_bytes: u32,
+    /// Where it goes.
+    pub outbox: &'a mut Outbox,
+    /// Counts the flits sent.
+    pub flits: &'a mut u64,
+}
+
+/// Bytes of a packet's header.
+const HEADER_BYTES: u32 = 8;
+
+impl Port<'_> {
+    /// Sends a request if the crossbar's input takes it.
+    #[inline]
+    pub fn send(&mut self, mut request: Request) -> bool {
+        let flits = packet_flits(&request, self.flit_bytes);
+        if *self.credits < flits {
+            return false;
+        }
+        *self.credits -= flits;
+        *self.flits += flits as u64;
+        request.time = self.arrival;
+        request.sm = self.sm;
+        request.flits = flits as u8;
+        self.outbox.requests.push(request);
+        true
+    }
+}
+
+/// Flits of a request: a header, and the sectors of a write or atomic.
+#[inline]
+fn packet_flits(request: &Request, flit_bytes: u32) -> u32 {
+    let data = match request.kind {
+        RequestKind::Read => 0,
+        RequestKind::Write | RequestKind::Atomic => request.sectors.count_ones() * SECTOR_BYTES as u32,
+    };
+    (HEADER_BYTES + data).div_ceil(flit_bytes)
+}
+
+/// Addresses are sent as 128-byte lines and a mask of their sectors.
+const MESSAGE_LINE: u64 = 128;
+
+/// Line and sector mask of a message about `sectors` 32-byte sectors from `address` on.
+#[inline]
+pub fn message_sectors(address: u64, sectors: u32) -> (u64, u8) {
+    let line = address / MESSAGE_LINE * MESSAGE_LINE;
+    (line, (((1u32 << sectors) - 1) << ((address - line) / SECTOR_BYTES)) as u8)
+}
+
+impl L1 {
+    /// An empty cache.
+    pub fn new(spec: &CacheSpec, traffic: Traffic) -> L1 {
+        L1 {
+            tags: TagArray::new(spec),
+            mshr: Mshr::new(spec.mshrs, spec.mshr_merges),
+            left: vec![0; spec.mshrs.max(1) as usize],
+            since: vec![0; spec.mshrs.max(1) as usize],
+            traffic,
+            queue: VecDeque::with_capacity(spec.miss_queue as usize + 2),
+            queue_limit: spec.miss_queue.max(1) as usize,
+            ready: VecDeque::with_capacity((spec.mshrs * spec.mshr_merges).min(4096) as usize + 1),
+            line_bytes: spec.line_bytes as u64,
+            latency: (0, 0),
+        }
+    }
+
+    /// Nothing waits to be sent or handed over.
+    #[inline]
+    pub fn idle(&self) -> bool {
+        self.queue.is_empty() && self.ready.is_empty()
+    }
+
+    /// Requests wait for the crossbar.
+    #[inline]
+    pub fn sending(&self) -> bool {
+        !self.queue.is_empty()
+    }
+
+    /// A miss is outstanding.
+    pub fn missing(&self) -> bool {
+        self.mshr.used() > 0
+    }
+
+    /// All MSHRs are taken.
+    pub fn mshrs_full(&self) -> bool {
+        self.mshr.is_full()
+    }
+
+    /// Forgets all lines (between kernel launches). Nothing may be outstanding.
+    pub fn invalidate(&mut self) {
+        self.tags.invalidate_all();
+    }
+
+    /// Address of the line of a byte.
+    #[inline]
+    pub fn line(&self, address: u64) -> u64 {
+        self.tags.line_address(address)
+    }
+
+    /// Reads the line of an address for the access `tag`.
+    #[inline]
+    pub fn read(&mut self, address: u64, tag: u32, now: u64) -> Outcome {
+        let line = self.tags.line_address(address);
+        let all = self.tags.all_sectors();
+        match self.tags.probe(line, all) {
+            Probe::Hit(at) => {
+                self.tags.touch(at);
+                Outcome::Hit
+            }
+            Probe::Pending(at) => match self.mshr.find(line) {
+                Some(entry) => {
+                    if self.mshr.merge(entry, tag) {
+                        self.tags.touch(at);
+                        Outcome::Miss
+                    } else {
+                        Outcome::NoMshr
+                    }
+                }
+                None => Outcome::NoMshr,
+            },
+            Probe::SectorMiss(at) | Probe::Miss(at) => {
+                if self.queue.len() >= self.queue_limit {
+                    return Outcome::QueueFull;
+                }
+                // A store may have evicted a line whose fill is still on its way: later reads join that fill.
+                if let Some(entry) = self.mshr.find(line) {
+                    return if self.mshr.merge(entry, tag) { Outcome::Miss } else { Outcome::NoMshr };
+                }
+                let Some(entry) = self.mshr.allocate(line, tag) else { return Outcome::NoMshr };
+                let sectors = (self.line_bytes / SECTOR_BYTES) as u32;
+                self.left[entry as usize] = sectors as u8;
+                self.since[entry as usize] = now;
+                if let Some(old) = self.tags.replace(at, line)
+                    && old.dirty != 0
+                {
+                    self.queue.push_back(self.request(RequestKind::Write, old.address, old.dirty, u32::MAX));
+                }
+                self.tags.reserve(at, all);
+                let (line, mask) = message_sectors(line, sectors);
+                self.queue.push_back(self.request(RequestKind::Read, line, mask, 0));
+                Outcome::Miss
+            }
+            Probe::NoLine => Outcome::NoLine,
+        }
+    }
+
+    /// Writes sectors of a 128-byte line for a warp. `Hit` means that nothing is sent and nothing will be acknowledged.
+    /// The second value says whether the line was present.
+    #[inline]
+    pub fn write(&mut self, line: u64, sectors: u8, warp: u32, local: bool) -> (Outcome, bool) {
+        let found = self.tags.find(line).filter(|&at| self.tags.valid(at) != 0 && self.tags.reserved(at) == 0);
+        if local && let Some(at) = found {
+            self.tags.touch(at);
+            self.tags.write(at, sectors);
+            return (Outcome::Hit, true);
+        }
+        if self.queue.len() >= self.queue_limit {
+            return (Outcome::QueueFull, found.is_some());
+        }
+        if let Some(at) = found {
+            self.tags.evict(at);
+        }
+        let mut request = self.request(RequestKind::Write, line, sectors, warp);
+        if local {
+            request.traffic = Traffic::Local;
+        }
+        self.queue.push_back(request);
+        (Outcome::Miss, found.is_some())
+    }
+
+    fn request(&self, kind: RequestKind, line: u64, sectors: u8, tag: u32) -> Request {
+        Request { time: 0, sm: 0, kind, traffic: self.traffic, sectors, flits: 0, tag, line, atomic: 0 }
+    }
+
+    /// Sends the oldest waiting request if it can go.
+    #[inline]
+    pub fn send(&mut self, port: &mut Port<'_>) -> bool {
+        match self.queue.front() {
+            Some(&request) if port.send(request) => {
+                self.queue.pop_front();
+                true
+            }
+            _ => false,
+        }
+    }
+
+    /// One sector of a read has come.
+    #[inline]
+    pub fn fill(&mut self, message_line: u64, sectors: u8, now: u64) {
+        let address = message_line + sectors.trailing_zeros() as u64 * SECTOR_BYTES;
+        let line = self.tags.line_address(address);
+        let Some(entry) = self.mshr.find(line) else { return };
+        let e = entry as usize;
+        self.left[e] -= 1;
+        if self.left[e] > 0 {
+            return;
+        }
+        if let Some(at) = self.tags.find(line) {
+            self.tags.fill(at, self.tags.all_sectors());
+        }
+        self.latency.0 += now - self.since[e];
+        self.latency.1 += 1;
+        self.ready.extend(self.mshr.tags(entry));
+        self.mshr.release(entry);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::spec::SetIndex;
+
+    fn cache() -> L1 {
+        let spec = CacheSpec {
+            sets: 2,
+            ways: 1,
+            line_bytes: 128,
+            mshrs: 2,
+            mshr_merges: 2,
+            miss_queue: 2,
+            set_index: SetIndex::Linear,
+        };
+        L1::new(&spec, Traffic::Data)
+    }
+
+    #[test]
+    fn a_miss_merges_fills_and_hits() {
+        let mut c = cache();
+        assert_eq!(c.read(256, 7, 0), Outcome::Miss);
+        assert_eq!(c.read(300, 8, 1), Outcome::Miss);
+        assert_eq!(c.read(300, 9, 1), Outcome::NoMshr);
+        assert_eq!(c.read(0, 9, 1), Outcome::NoLine);
+        for sector in 0..4 {
+            assert!(c.ready.is_empty());
+            c.fill(256, 1 << sector, 100);
+        }
+        assert_eq!(c.ready, [7, 8]);
+        assert_eq!(c.latency, (100, 1));
+        assert_eq!(c.read(256, 7, 101), Outcome::Hit);
+    }
+
+    #[test]
+    fn a_global_write_evicts_a_local_one_stays() {
+        let mut c = cache();
+        c.read(0, 1, 0);
+        (0..4).for_each(|s| c.fill(0, 1 << s, 9));
+        assert_eq!(c.write(0, 1, 3, true), (Outcome::Hit, true));
+        assert_eq!(c.write(0, 1, 3, false), (Outcome::Miss, true));
+        assert_eq!(c.write(0, 1, 3, false), (Outcome::QueueFull, false));
+    }
+
+    #[test]
+    fn packets() {
+        let r = |kind, sectors| cache().request(kind, 0, sectors, 0);
+        assert_eq!(packet_flits(&r(RequestKind::Read, 15), 40), 1);
+        assert_eq!(packet_flits(&r(RequestKind::Write, 1), 40), 1);
+        assert_eq!(packet_flits(&r(RequestKind::Write, 15), 40), 4);
+        assert_eq!(packet_flits(&r(RequestKind::Write, 1), 32), 2);
+        assert_eq!(message_sectors(64, 2), (0, 0b1100));
+    }
+}

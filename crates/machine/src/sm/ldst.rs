@@ -1,0 +1,577 @@
+//! The load/store unit: address lists, shared memory, the L1 data, constant and texture caches, and write-back.
+//!
+//! One instruction at a time is dispatched; it makes one transaction a cycle. Global and local transactions pass through
+//! a delay line as long as the L1's hit latency and are looked up at its end. Each cycle one reply from the crossbar is
+//! taken, and one result (a shared-memory load, or one returned transaction) is written back; L1 and constant hits
+//! write back on the side. A failed look-up (no line, no MSHR, miss queue full) holds up the delay line and is counted
+//! as an L1 stall cycle by its cause.
+
+use crate::activity::SmEvent;
+use crate::kernel::Kernel;
+use crate::message::{AtomicPayload, AtomicResult, Reply, ReplyKind, Request, RequestKind, Traffic};
+use crate::sm::coalesce::{self, Route, Transaction};
+use crate::sm::collector::{Collector, Flight};
+use crate::sm::counts::Counts;
+use crate::sm::l1::{L1, Outcome, Port};
+use crate::sm::warps::Warps;
+use crate::spec::Spec;
+use serde::{Deserialize, Serialize};
+use std::collections::VecDeque;
+use warpwatt_simt::effect::{AtomicDest, Effect, EffectKind};
+
+/// Address space of local memory, one window per warp slot.
+const LOCAL_BASE: u64 = 0x4_0000_0000;
+/// Address space of kernel parameters.
+const PARAM_BASE: u64 = 0x3_0000_0000;
+
+/// Loads, texture fetches and atomics that may be outstanding in one SM.
+const LOADS: usize = 4096;
+
+/// The addresses of one memory instruction between issue and dispatch.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+struct AccessList {
+    transactions: Vec<Transaction>,
+    payloads: Vec<AtomicPayload>,
+    shared_cycles: u32,
+    shared: bool,
+    store: bool,
+    /// Entry in `loads`, if results are awaited.
+    load: Option<u16>,
+}
+
+/// An instruction whose results are awaited.
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
+struct Load {
+    pc: u32,
+    warp: u8,
+    /// Transactions (and a shared-memory part) still to come.
+    left: u16,
+    dest: AtomicDest,
+    atomic: bool,
+}
+
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+struct Dispatched {
+    flight: Flight,
+    next: u16,
+}
+
+/// A transaction in the L1's delay line.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+struct Delayed {
+    at: u64,
+    line: u64,
+    sectors: u8,
+    local: bool,
+    /// A store of this warp, or a read for this load.
+    store: bool,
+    id: u16,
+}
+
+/// The load/store unit.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Ldst {
+    lists: Vec<AccessList>,
+    free_lists: Vec<u16>,
+    loads: Vec<Load>,
+    free_loads: Vec<u16>,
+    dispatched: Option<Dispatched>,
+    shared_pipe: VecDeque<(u64, u16)>,
+    line: VecDeque<Delayed>,
+    /// L1 data cache.
+    pub l1d: L1,
+    /// Constant cache.
+    pub l1c: L1,
+    /// Texture cache.
+    pub l1t: L1,
+    /// Bypassing loads and atomics that have returned.
+    returned: VecDeque<u16>,
+    write_back: Option<u16>,
+    turn: u8,
+    /// Replies under way to this SM, in time order, and the results of atomics among them.
+    pub replies: VecDeque<Reply>,
+    /// See `replies`.
+    pub results: VecDeque<AtomicResult>,
+    l1_latency: u64,
+    shared_latency: u64,
+    banks: u32,
+    local_words: u64,
+    constant_line: u64,
+}
+
+/// What happened to an instruction: the SM must tell its warp.
+#[derive(Clone, Copy, Debug)]
+pub enum Done {
+    /// All results of the instruction are available.
+    Load {
+        /// Warp.
+        warp: u8,
+        /// Instruction.
+        pc: u32,
+    },
+    /// A store was acknowledged.
+    Store {
+        /// Warp.
+        warp: u8,
+    },
+    /// An atomic transaction was answered.
+    Atomic {
+        /// Warp.
+        warp: u8,
+        /// Where old values go.
+        dest: AtomicDest,
+        /// Old values.
+        result: AtomicResult,
+    },
+    /// The instruction left the unit.
+    Left {
+        /// Warp.
+        warp: u8,
+    },
+}
+
+impl Ldst {
+    /// An idle unit of a GPU.
+    pub fn new(spec: &Spec) -> Ldst {
+        // IDOC, collectors, OCEX, dispatch, and one to spare.
+        let lists = spec.collectors_mem as usize + 4;
+        let list = AccessList {
+            transactions: Vec::with_capacity(128),
+            payloads: Vec::with_capacity(32),
+            shared_cycles: 0,
+            shared: false,
+            store: false,
+            load: None,
+        };
+        Ldst {
+            lists: (0..lists).map(|_| list.clone()).collect(),
+            free_lists: (0..lists as u16).collect(),
+            loads: vec![Load::default(); LOADS],
+            free_loads: (0..LOADS as u16).rev().collect(),
+            dispatched: None,
+            shared_pipe: VecDeque::with_capacity(spec.shared_latency_cycles as usize + 2),
+            line: VecDeque::with_capacity(spec.l1_latency_cycles as usize + 2),
+            l1d: L1::new(&spec.l1d, Traffic::Data),
+            l1c: L1::new(&spec.l1c, Traffic::Constant),
+            l1t: L1::new(&spec.l1t, Traffic::Texture),
+            returned: VecDeque::with_capacity(LOADS),
+            write_back: None,
+            turn: 0,
+            replies: VecDeque::with_capacity(1024),
+            results: VecDeque::with_capacity(256),
+            l1_latency: spec.l1_latency_cycles.max(1) as u64,
+            shared_latency: spec.shared_latency_cycles.max(1) as u64,
+            banks: spec.shared_banks,
+            local_words: 0,
+            constant_line: spec.l1c.line_bytes as u64,
+        }
+    }
+
+    /// Prepares for a kernel: caches are empty, local windows have its size.
+    pub fn begin(&mut self, local_bytes: u32) {
+        self.local_words = (local_bytes as u64).div_ceil(4);
+        self.l1d.invalidate();
+        self.l1c.invalidate();
+        self.l1t.invalidate();
+    }
+
+    /// Whether another memory instruction can be issued (besides room in its IDOC register).
+    #[inline]
+    pub fn can_issue(&self) -> bool {
+        !self.free_lists.is_empty() && !self.free_loads.is_empty()
+    }
+
+    /// An instruction is in the unit or its delay lines: what EX_LDST counts as busy.
+    #[inline]
+    pub fn busy(&self) -> bool {
+        self.dispatched.is_some() || !self.line.is_empty() || !self.shared_pipe.is_empty()
+    }
+
+    /// Makes the access list of an instruction that has just been executed. Returns the list's index, whether a load
+    /// entry was taken, and the number of atomic transactions.
+    pub fn issue(&mut self, effect: &Effect, warp: u8, sm_slots: u64) -> (u16, bool, u32) {
+        let Some(slot) = self.free_lists.pop() else { return (0, false, 0) };
+        let list = &mut self.lists[slot as usize];
+        list.transactions.clear();
+        list.payloads.clear();
+        list.shared_cycles = 0;
+        list.load = None;
+        list.store = effect.kind == EffectKind::Store;
+        let access = &effect.access;
+        let atomic = effect.kind == EffectKind::Atomic;
+        list.shared = access.shared != 0;
+        if list.shared {
+            list.shared_cycles = coalesce::shared_cycles(access, self.banks, atomic);
+        }
+        if atomic {
+            coalesce::atomics(access, &effect.atomic, &mut list.transactions, &mut list.payloads);
+        } else if access.global != 0 {
+            coalesce::global(access, list.store, &mut list.transactions);
+        }
+        if access.local != 0 {
+            let window = LOCAL_BASE + (sm_slots + warp as u64) * self.local_words * 128;
+            coalesce::local(access, window, list.store, &mut list.transactions);
+        }
+        let mut lines = |mask: u32, base, line, route| {
+            if mask != 0 {
+                coalesce::lines(mask, &access.address, base, line, route, &mut list.transactions);
+            }
+        };
+        lines(access.constant, 0, self.constant_line, Route::Constant);
+        lines(access.param, PARAM_BASE, self.constant_line, Route::Constant);
+        lines(access.texture, 0, 128, Route::Texture);
+        if !list.store && effect.kind != EffectKind::Fence {
+            let id = self.free_loads.pop().unwrap_or_default();
+            list.load = Some(id);
+            self.loads[id as usize] = Load {
+                pc: effect.pc,
+                warp,
+                left: list.transactions.len() as u16 + list.shared as u16,
+                dest: effect.atomic.dest,
+                atomic,
+            };
+        }
+        let atomics = if atomic { list.transactions.len() as u32 } else { 0 };
+        (slot, list.load.is_some(), atomics)
+    }
+
+    /// One cycle: write-back, replies, caches, dispatch. `done` is called for everything that a warp must hear of.
+    pub fn step(
+        &mut self,
+        now: u64,
+        port: &mut Port<'_>,
+        reply: Option<(Reply, Option<AtomicResult>)>,
+        counts: &mut Counts,
+        done: &mut impl FnMut(Done, &mut Counts),
+    ) {
+        if self.write_back.is_some()
+            || !self.shared_pipe.is_empty()
+            || !self.returned.is_empty()
+            || !self.l1d.ready.is_empty()
+            || !self.l1c.ready.is_empty()
+            || !self.l1t.ready.is_empty()
+        {
+            self.write_back(now, counts, done);
+        }
+        if let Some((reply, result)) = reply {
+            self.take(now, reply, result, counts, done);
+        }
+        if self.l1t.sending() {
+            self.l1t.send(port);
+        }
+        if self.l1c.sending() {
+            self.l1c.send(port);
+        }
+        if self.l1d.sending() {
+            self.l1d.send(port);
+        }
+        if self.line.front().is_some_and(|d| d.at <= now) {
+            self.look_up(now, counts, done);
+        }
+        if self.dispatched.is_some() {
+            self.dispatch(now, port, counts, done);
+        }
+    }
+
+    /// Takes the next instruction from the OCEX register.
+    #[inline]
+    pub fn accept(&mut self, collector: &mut Collector) {
+        let register = &mut collector.ocex[crate::kernel::Port::Mem as usize];
+        if self.dispatched.is_none()
+            && let Some(flight) = register.front()
+        {
+            register.pop();
+            self.dispatched = Some(Dispatched { flight, next: 0 });
+        }
+    }
+
+    /// One part of a load is done.
+    #[inline]
+    fn part(&mut self, id: u16, counts: &mut Counts, done: &mut impl FnMut(Done, &mut Counts)) {
+        let load = &mut self.loads[id as usize];
+        load.left = load.left.saturating_sub(1);
+        if load.left == 0 {
+            let (warp, pc) = (load.warp, load.pc);
+            self.free_loads.push(id);
+            done(Done::Load { warp, pc }, counts);
+        }
+    }
+
+    fn write_back(&mut self, now: u64, counts: &mut Counts, done: &mut impl FnMut(Done, &mut Counts)) {
+        if let Some(id) = self.write_back.take() {
+            self.part(id, counts, done);
+        }
+        for i in 0..5 {
+            let client = (self.turn + i) % 5;
+            let next = match client {
+                0 => match self.shared_pipe.front() {
+                    Some(&(at, id)) if at <= now => {
+                        self.shared_pipe.pop_front();
+                        Some(id)
+                    }
+                    _ => None,
+                },
+                1 => self.l1t.ready.pop_front().map(|t| t as u16),
+                2 => self.l1c.ready.pop_front().map(|t| t as u16),
+                3 => self.returned.pop_front(),
+                _ => self.l1d.ready.pop_front().map(|t| t as u16),
+            };
+            if let Some(id) = next {
+                self.write_back = Some(id);
+                self.turn = (client + 1) % 5;
+                return;
+            }
+        }
+    }
+
+    fn take(
+        &mut self,
+        now: u64,
+        reply: Reply,
+        result: Option<AtomicResult>,
+        counts: &mut Counts,
+        done: &mut impl FnMut(Done, &mut Counts),
+    ) {
+        match reply.kind {
+            ReplyKind::WriteAck => {
+                if reply.tag != u32::MAX {
+                    done(Done::Store { warp: reply.tag as u8 }, counts);
+                }
+            }
+            ReplyKind::Atomic => {
+                let id = (reply.tag - 1) as u16;
+                let load = self.loads[id as usize];
+                if let Some(result) = result {
+                    done(Done::Atomic { warp: load.warp, dest: load.dest, result }, counts);
+                }
+                self.returned.push_back(id);
+            }
+            ReplyKind::Data if reply.tag != 0 => self.returned.push_back((reply.tag - 1) as u16),
+            ReplyKind::Data => {
+                let cache = match reply.traffic {
+                    Traffic::Texture => &mut self.l1t,
+                    Traffic::Constant => &mut self.l1c,
+                    _ => &mut self.l1d,
+                };
+                cache.fill(reply.line, reply.sectors, now);
+            }
+            ReplyKind::Credit => {}
+        }
+    }
+
+    /// The end of the L1's delay line.
+    fn look_up(&mut self, now: u64, counts: &mut Counts, done: &mut impl FnMut(Done, &mut Counts)) {
+        let Some(&d) = self.line.front() else { return };
+        let outcome = if d.store {
+            let (outcome, present) = self.l1d.write(d.line, d.sectors, d.id as u32, d.local);
+            if matches!(outcome, Outcome::Hit | Outcome::Miss) {
+                counts.counters.l1d_writes += 1;
+                counts.counters.l1d_write_hits += present as u64;
+                counts.event(if present { SmEvent::L1WriteHit } else { SmEvent::L1WriteMiss });
+            }
+            outcome
+        } else {
+            let outcome = self.l1d.read(d.line, d.id as u32, now);
+            if matches!(outcome, Outcome::Hit | Outcome::Miss) {
+                counts.counters.l1d_reads += 1;
+                counts.counters.l1d_read_misses += (outcome == Outcome::Miss) as u64;
+                counts.event(if outcome == Outcome::Hit { SmEvent::L1ReadHit } else { SmEvent::L1ReadMiss });
+            }
+            outcome
+        };
+        match outcome {
+            Outcome::Hit | Outcome::Miss => {
+                self.line.pop_front();
+                counts.counters.local_transactions += d.local as u64;
+                if outcome == Outcome::Hit {
+                    if d.store {
+                        done(Done::Store { warp: d.id as u8 }, counts);
+                    } else {
+                        self.part(d.id, counts, done);
+                    }
+                }
+            }
+            Outcome::NoLine => counts.counters.l1d_stall_line += 1,
+            Outcome::NoMshr => counts.counters.l1d_stall_mshr += 1,
+            Outcome::QueueFull => counts.counters.l1d_stall_queue += 1,
+        }
+    }
+
+    /// The dispatched instruction makes one step.
+    fn dispatch(
+        &mut self,
+        now: u64,
+        port: &mut Port<'_>,
+        counts: &mut Counts,
+        done: &mut impl FnMut(Done, &mut Counts),
+    ) {
+        let Some(mut d) = self.dispatched else { return };
+        let slot = d.flight.slot as usize;
+        let list = &mut self.lists[slot];
+        if list.shared_cycles > 0 {
+            list.shared_cycles -= 1;
+            counts.event(SmEvent::SharedCycle);
+            if list.shared_cycles > 0 {
+                counts.counters.shared_conflict_cycles += 1;
+                return;
+            }
+        }
+        let count = list.transactions.len();
+        if (d.next as usize) < count {
+            if !self.transaction(now, d, port, counts, done) {
+                return;
+            }
+            d.next += 1;
+            self.dispatched = Some(d);
+            if (d.next as usize) < count {
+                return;
+            }
+        }
+        let list = &self.lists[slot];
+        if let Some(id) = list.load {
+            if list.shared {
+                if self.shared_pipe.len() as u64 >= self.shared_latency {
+                    return;
+                }
+                self.shared_pipe.push_back((now + self.shared_latency, id));
+            } else if count == 0 {
+                // No lane was left: the instruction passes through.
+                self.loads[id as usize].left = 1;
+                self.part(id, counts, done);
+            }
+        }
+        if self.lists[slot].shared {
+            counts.counters.shared_accesses += 1;
+        }
+        self.dispatched = None;
+        self.free_lists.push(slot as u16);
+        done(Done::Left { warp: d.flight.warp }, counts);
+    }
+
+    /// Sends one transaction on its way; false if it cannot go now.
+    fn transaction(
+        &mut self,
+        now: u64,
+        d: Dispatched,
+        port: &mut Port<'_>,
+        counts: &mut Counts,
+        done: &mut impl FnMut(Done, &mut Counts),
+    ) -> bool {
+        let list = &self.lists[d.flight.slot as usize];
+        let t = list.transactions[d.next as usize];
+        let load = list.load.unwrap_or_default();
+        let store = list.store;
+        let sent = match t.route {
+            Route::Global | Route::Local => {
+                if self.line.len() as u64 >= self.l1_latency {
+                    return false;
+                }
+                let id = if store { d.flight.warp as u16 } else { load };
+                let local = t.route == Route::Local;
+                self.line.push_back(Delayed {
+                    at: now + self.l1_latency,
+                    line: t.line,
+                    sectors: t.sectors,
+                    local,
+                    store,
+                    id,
+                });
+                true
+            }
+            Route::Bypass | Route::Atomic => {
+                let atomic = t.route == Route::Atomic;
+                let index = port.outbox.atomics.len() as u32;
+                let request = Request {
+                    time: 0,
+                    sm: 0,
+                    kind: if atomic { RequestKind::Atomic } else { RequestKind::Read },
+                    traffic: Traffic::Data,
+                    sectors: t.sectors,
+                    flits: 0,
+                    tag: load as u32 + 1,
+                    line: t.line,
+                    atomic: if atomic { index } else { 0 },
+                };
+                if !port.send(request) {
+                    counts.counters.l1d_stall_queue += 1;
+                    return false;
+                }
+                if atomic {
+                    port.outbox.atomics.push(list.payloads[t.payload as usize]);
+                    counts.counters.l1d_writes += 1;
+                } else {
+                    counts.counters.l1d_reads += 1;
+                    counts.counters.l1d_read_misses += 1;
+                }
+                true
+            }
+            Route::Constant | Route::Texture => {
+                let texture = t.route == Route::Texture;
+                let cache = if texture { &mut self.l1t } else { &mut self.l1c };
+                let outcome = cache.read(t.line, load as u32, now);
+                let hit = outcome == Outcome::Hit;
+                if !hit && outcome != Outcome::Miss {
+                    return false;
+                }
+                let c = &mut counts.counters;
+                let (accesses, misses, event) = if texture {
+                    let event = if hit { SmEvent::TextureHit } else { SmEvent::TextureMiss };
+                    (&mut c.texture_accesses, &mut c.texture_misses, event)
+                } else {
+                    let event = if hit { SmEvent::ConstantHit } else { SmEvent::ConstantMiss };
+                    (&mut c.constant_accesses, &mut c.constant_misses, event)
+                };
+                *accesses += 1;
+                *misses += !hit as u64;
+                counts.event(event);
+                if hit {
+                    self.part(load, counts, done);
+                }
+                true
+            }
+        };
+        counts.event(if store || t.route == Route::Atomic { SmEvent::LdstWrite } else { SmEvent::LdstRead });
+        sent
+    }
+
+    /// The next cycle at or after `now` in which something can happen, replies apart.
+    pub fn next_event(&self, now: u64, credits: u32) -> u64 {
+        if self.dispatched.is_some()
+            || self.write_back.is_some()
+            || !self.returned.is_empty()
+            || !(self.l1d.ready.is_empty() && self.l1c.ready.is_empty() && self.l1t.ready.is_empty())
+            || (credits > 0 && (self.l1d.sending() || self.l1c.sending() || self.l1t.sending()))
+        {
+            return now;
+        }
+        let shared = self.shared_pipe.front().map_or(u64::MAX, |s| s.0);
+        let line = self.line.front().map_or(u64::MAX, |d| d.at);
+        shared.min(line).max(now)
+    }
+
+    /// Transactions that a store instruction makes, for the warp's count of unacknowledged stores.
+    pub fn transactions(&self, slot: u16) -> u32 {
+        self.lists[slot as usize].transactions.len() as u32
+    }
+
+    /// Nothing is anywhere in the unit.
+    pub fn empty(&self) -> bool {
+        self.free_loads.len() == LOADS && self.free_lists.len() == self.lists.len() && self.line.is_empty()
+    }
+
+    /// The kernel's facts of a dispatched instruction (for reports of who waits).
+    pub fn dispatched_pc(&self, _kernel: &Kernel) -> Option<u32> {
+        self.dispatched.map(|d| d.flight.pc)
+    }
+
+    /// Takes this unit's loads of a warp that are atomic (for reports).
+    pub fn outstanding(&self, warp: u8) -> usize {
+        let free: std::collections::BTreeSet<u16> = self.free_loads.iter().copied().collect();
+        (0..LOADS as u16).filter(|i| !free.contains(i) && self.loads[*i as usize].warp == warp).count()
+    }
+
+    /// Whether an entry belongs to an atomic (for reports).
+    pub fn is_atomic(&self, id: u16) -> bool {
+        self.loads[id as usize].atomic
+    }
+}
