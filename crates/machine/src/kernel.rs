@@ -4,7 +4,7 @@ use crate::activity::SmEvent;
 use crate::spec::{OpTiming, OpTimings, Spec};
 use std::sync::Arc;
 use warpwatt_simt::launch::Launch;
-use warpwatt_simt::opinfo::{Class, MemSpace, OpInfo, Unit};
+use warpwatt_simt::opinfo::{Class, OpInfo, Unit};
 
 /// Execution port of an instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,6 +23,9 @@ pub const PORTS: usize = 3;
 
 /// Most register operands that one instruction reads.
 pub const MAX_SOURCES: usize = 12;
+
+/// Most registers that one instruction writes.
+const MAX_DESTS: usize = 8;
 
 /// Static facts of one instruction.
 #[derive(Clone, Debug)]
@@ -47,8 +50,9 @@ pub struct Op {
     pub event: Option<(SmEvent, u8)>,
     /// Event of the lanes that are inactive.
     pub inactive: Option<SmEvent>,
-    /// A fence.
-    pub fence: bool,
+    dests: [u8; MAX_DESTS],
+    dest_count: u8,
+    banks: u8,
 }
 
 /// One launch of a kernel, ready to run on SMs.
@@ -112,12 +116,21 @@ impl Kernel {
 }
 
 impl Op {
+    /// Register banks that the instruction writes for a warp.
+    #[inline]
+    pub fn written_banks(&self, warp: u8) -> u64 {
+        let banks = self.banks as u32;
+        self.dests[..self.dest_count as usize].iter().fold(0, |m, &d| m | 1 << ((d as u32 + warp as u32) % banks))
+    }
+
     fn new(info: &OpInfo, spec: &Spec) -> Op {
         let timing = timing(info, &spec.op);
         let mut sources = [0; MAX_SOURCES];
         let count = info.sources.len().min(MAX_SOURCES);
         let banks = spec.register_banks;
         sources.iter_mut().zip(&info.sources).for_each(|(s, &name)| *s = (name as u32 % banks) as u8);
+        let mut dests = [0; MAX_DESTS];
+        dests.iter_mut().zip(&info.dests).for_each(|(d, &name)| *d = (name as u32 % banks) as u8);
         let (event, inactive) = lane_event(info);
         Op {
             port: match info.unit {
@@ -134,7 +147,9 @@ impl Op {
             immediates: info.immediates,
             event,
             inactive,
-            fence: info.class == Class::Fence,
+            dests,
+            dest_count: info.dests.len().min(MAX_DESTS) as u8,
+            banks: banks as u8,
         }
     }
 }
@@ -201,9 +216,4 @@ fn lane_event(info: &OpInfo) -> (Option<(SmEvent, u8)>, Option<SmEvent>) {
         _ => None,
     };
     (event, inactive)
-}
-
-/// Whether an instruction reads kernel parameters or constants through the constant cache.
-pub fn is_constant(info: &OpInfo) -> bool {
-    matches!(info.space, Some(MemSpace::Const | MemSpace::Param))
 }

@@ -3,6 +3,9 @@
 
 pub mod activity;
 pub mod cache;
+pub mod clock;
+pub mod kernel;
 pub mod message;
+pub mod sm;
 pub mod spec;
 pub mod stats;

@@ -73,11 +73,8 @@ pub struct AlwaysOn {
 impl AlwaysOn {
     /// The lanes and groups of a GPU.
     pub fn new(spec: &Spec) -> AlwaysOn {
-        AlwaysOn {
-            sp_lanes: crate::activity::sp_lanes(spec),
-            sfu_lanes: crate::activity::sfu_lanes(spec),
-            groups: crate::activity::component_groups(spec),
-        }
+        let (sp, sfu) = spec.lanes();
+        AlwaysOn { sp_lanes: sp as u64, sfu_lanes: sfu as u64, groups: spec.component_groups() }
     }
 
     /// `cycles` core cycles pass.

@@ -7,7 +7,6 @@
 //! as an L1 stall cycle by its cause.
 
 use crate::activity::SmEvent;
-use crate::kernel::Kernel;
 use crate::message::{AtomicPayload, AtomicResult, Reply, ReplyKind, Request, RequestKind, Traffic};
 use crate::sm::coalesce::{self, Route, Transaction};
 use crate::sm::collector::{Collector, Flight};
@@ -47,7 +46,7 @@ struct Load {
     /// Transactions (and a shared-memory part) still to come.
     left: u16,
     dest: AtomicDest,
-    atomic: bool,
+    lanes: u8,
 }
 
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
@@ -108,6 +107,8 @@ pub enum Done {
         warp: u8,
         /// Instruction.
         pc: u32,
+        /// Lanes that executed it.
+        lanes: u8,
     },
     /// A store was acknowledged.
     Store {
@@ -228,7 +229,7 @@ impl Ldst {
                 warp,
                 left: list.transactions.len() as u16 + list.shared as u16,
                 dest: effect.atomic.dest,
-                atomic,
+                lanes: effect.executed.count_ones() as u8,
             };
         }
         let atomics = if atomic { list.transactions.len() as u32 } else { 0 };
@@ -291,9 +292,9 @@ impl Ldst {
         let load = &mut self.loads[id as usize];
         load.left = load.left.saturating_sub(1);
         if load.left == 0 {
-            let (warp, pc) = (load.warp, load.pc);
+            let (warp, pc, lanes) = (load.warp, load.pc, load.lanes);
             self.free_loads.push(id);
-            done(Done::Load { warp, pc }, counts);
+            done(Done::Load { warp, pc, lanes }, counts);
         }
     }
 
@@ -554,24 +555,4 @@ impl Ldst {
         self.lists[slot as usize].transactions.len() as u32
     }
 
-    /// Nothing is anywhere in the unit.
-    pub fn empty(&self) -> bool {
-        self.free_loads.len() == LOADS && self.free_lists.len() == self.lists.len() && self.line.is_empty()
-    }
-
-    /// The kernel's facts of a dispatched instruction (for reports of who waits).
-    pub fn dispatched_pc(&self, _kernel: &Kernel) -> Option<u32> {
-        self.dispatched.map(|d| d.flight.pc)
-    }
-
-    /// Takes this unit's loads of a warp that are atomic (for reports).
-    pub fn outstanding(&self, warp: u8) -> usize {
-        let free: std::collections::BTreeSet<u16> = self.free_loads.iter().copied().collect();
-        (0..LOADS as u16).filter(|i| !free.contains(i) && self.loads[*i as usize].warp == warp).count()
-    }
-
-    /// Whether an entry belongs to an atomic (for reports).
-    pub fn is_atomic(&self, id: u16) -> bool {
-        self.loads[id as usize].atomic
-    }
 }

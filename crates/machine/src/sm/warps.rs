@@ -179,6 +179,39 @@ impl Warps {
         self.on_memory = self.on_memory & !bit | if memory != 0 { bit } else { 0 };
     }
 
+    /// The head has issued, and the warp's next instruction is `pc`.
+    #[inline]
+    pub fn advance(&mut self, w: usize, pc: u32, done: bool, kernel: &Kernel) {
+        let bit = 1u64 << w;
+        self.head[w] += 1;
+        self.depth[w] -= 1;
+        self.fetch_pc[w] = self.head[w] + self.depth[w] as u32;
+        if done {
+            self.finished |= bit;
+            self.depth[w] = 0;
+        } else if self.depth[w] > 0 && self.head[w] != pc {
+            self.wrong_path |= bit;
+        }
+        self.refresh(w, kernel);
+    }
+
+    /// Empties a warp's instruction buffer.
+    pub fn drop_buffer(&mut self, w: usize) {
+        let bit = 1u64 << w;
+        self.depth[w] = 0;
+        self.buffered &= !bit;
+        self.clear &= !bit;
+        self.on_memory &= !bit;
+        self.wrong_path &= !bit;
+    }
+
+    /// A retired warp leaves its slot.
+    pub fn leave(&mut self, w: usize) {
+        self.resident &= !(1 << w);
+        self.finished &= !(1 << w);
+        self.drop_buffer(w);
+    }
+
     /// An instruction has issued: its results are pending.
     #[inline]
     pub fn reserve(&mut self, w: usize, dest: &[u64], memory: bool) {

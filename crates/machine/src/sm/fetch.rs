@@ -1,0 +1,100 @@
+//! Fetch and decode: one warp with an empty instruction buffer at a time, round-robin, through the instruction cache.
+//!
+//! Fetching runs ahead on the fall-through path: after a taken branch the buffer fills with instructions of the wrong
+//! path, which the scheduler finds and drops. A fetched group is decoded in the next cycle.
+
+use crate::activity::SmEvent;
+use crate::kernel::Kernel;
+use crate::message::Traffic;
+use crate::sm::counts::Counts;
+use crate::sm::l1::{L1, Outcome};
+use crate::sm::warps::Warps;
+use crate::spec::Spec;
+use serde::{Deserialize, Serialize};
+use warpwatt_simt::warp::Warp;
+
+/// Fetch unit of one SM.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Fetch {
+    /// Fetched, to be decoded in the next cycle: warp and instruction.
+    buffer: Option<(u8, u32)>,
+    last: u8,
+    entries: u8,
+    /// Instruction cache.
+    pub l1i: L1,
+}
+
+impl Fetch {
+    /// An idle unit of a GPU.
+    pub fn new(spec: &Spec) -> Fetch {
+        Fetch { buffer: None, last: 0, entries: spec.ibuffer_entries as u8, l1i: L1::new(&spec.l1i, Traffic::Instruction) }
+    }
+
+    /// A fetched group waits for decoding.
+    #[inline]
+    pub fn decoding(&self) -> bool {
+        self.buffer.is_some()
+    }
+
+    /// Something will happen in the next cycle without outside help.
+    #[inline]
+    pub fn active(&self, hungry: u64) -> bool {
+        self.buffer.is_some() || hungry != 0 || !self.l1i.ready.is_empty()
+    }
+
+    /// Decodes what was fetched in the last cycle into the warp's instruction buffer.
+    #[inline]
+    pub fn decode(&mut self, kernel: &Kernel, warps: &mut Warps, threads: &[Warp], counts: &mut Counts) {
+        let Some((w, pc)) = self.buffer.take() else { return };
+        let w = w as usize;
+        if warps.finished >> w & 1 != 0 {
+            return;
+        }
+        let depth = (kernel.ops.len() as u32).saturating_sub(pc).min(self.entries as u32);
+        warps.head[w] = pc;
+        warps.depth[w] = depth as u8;
+        counts.events(SmEvent::Decoded, depth as u64);
+        warps.refresh(w, kernel);
+        let bit = 1 << w;
+        if depth == 0 || threads[w].pc() != pc {
+            warps.wrong_path |= bit;
+        } else {
+            warps.wrong_path &= !bit;
+        }
+    }
+
+    /// Fetches for the next warp in turn.
+    #[inline]
+    pub fn fetch(&mut self, now: u64, kernel: &Kernel, warps: &mut Warps, counts: &mut Counts) {
+        if let Some(tag) = self.l1i.ready.pop_front() {
+            let w = tag as u8;
+            warps.on_fetch &= !(1 << w);
+            self.buffer = Some((w, warps.fetch_pc[w as usize]));
+            self.last = w;
+            return;
+        }
+        let hungry = warps.hungry() & !warps.wrong_path;
+        if hungry == 0 {
+            return;
+        }
+        let above = hungry & !(u64::MAX >> (63 - self.last as u32));
+        let w = (if above != 0 { above } else { hungry }).trailing_zeros() as u8;
+        let pc = warps.fetch_pc[w as usize];
+        match self.l1i.read(kernel.code_base + pc as u64 * kernel.instruction_bytes, w as u32, now) {
+            Outcome::Hit => {
+                counts.counters.instruction_accesses += 1;
+                counts.event(SmEvent::InstructionHit);
+                self.buffer = Some((w, pc));
+                self.last = w;
+            }
+            Outcome::Miss => {
+                counts.counters.instruction_accesses += 1;
+                counts.counters.instruction_misses += 1;
+                counts.event(SmEvent::InstructionMiss);
+                warps.on_fetch |= 1 << w;
+                self.last = w;
+            }
+            Outcome::NoLine | Outcome::NoMshr | Outcome::QueueFull => {}
+        }
+    }
+}

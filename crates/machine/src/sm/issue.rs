@@ -1,0 +1,215 @@
+//! The issue stage: each scheduler picks a warp, which executes its instruction functionally and sends it down the
+//! pipeline; and the account of every issue slot.
+
+use crate::activity::SmEvent;
+use crate::kernel::{Kernel, Port};
+use crate::message::Femtoseconds;
+use crate::sm::Sm;
+use crate::sm::collector::Flight;
+use crate::sm::exchange::{Exchange, HeapCall};
+use crate::stats::Slot;
+use std::sync::Arc;
+use warpwatt_simt::effect::EffectKind;
+use warpwatt_simt::exec::{self, Env};
+use warpwatt_simt::memory::{GlobalMemory, WindowView};
+
+impl Sm {
+    /// Warps whose port has no room.
+    #[inline]
+    fn blocked(&self) -> u64 {
+        let mut blocked = 0;
+        for port in [Port::Sp, Port::Sfu, Port::Mem] {
+            if !self.collector.idoc[port as usize].free() || (port == Port::Mem && !self.ldst.can_issue()) {
+                blocked |= self.warps.port[port as usize];
+            }
+        }
+        blocked
+    }
+
+    /// One issue cycle of all schedulers.
+    pub(super) fn issue(&mut self, time: Femtoseconds, kernel: &Arc<Kernel>, x: &mut Exchange, memory: &GlobalMemory) {
+        if self.warps.wrong_path != 0 {
+            self.drop_wrong_paths();
+        }
+        for i in 0..self.orders.len() {
+            let ready = self.warps.ready() & self.orders[i].own;
+            let choice = if ready != 0 && !self.halted {
+                let available = ready & !self.blocked();
+                self.orders[i].pick(available, &self.warps)
+            } else {
+                None
+            };
+            let slot = match choice {
+                Some(w) => {
+                    self.issue_warp(w, time, kernel, x, memory);
+                    Slot::Issued
+                }
+                None => self.idle_cause(self.orders[i].own, ready),
+            };
+            self.counts.slots[slot as usize] += 1;
+        }
+    }
+
+    /// Buffers with instructions of a path not taken are emptied; fetching goes on at the right place.
+    fn drop_wrong_paths(&mut self) {
+        let mut wrong = std::mem::take(&mut self.warps.wrong_path);
+        while wrong != 0 {
+            let w = wrong.trailing_zeros() as usize;
+            wrong &= wrong - 1;
+            self.warps.drop_buffer(w);
+            self.warps.fetch_pc[w] = self.threads[w].pc();
+        }
+    }
+
+    /// Why a scheduler with these warps issues nothing: the first cause, in [`Slot`]'s order, that any of them has.
+    pub(super) fn idle_cause(&self, own: u64, ready: u64) -> Slot {
+        let w = &self.warps;
+        let resident = w.resident & own;
+        if resident == 0 {
+            return Slot::Empty;
+        }
+        if ready != 0 {
+            let alu = w.port[Port::Sp as usize] | w.port[Port::Sfu as usize];
+            let blocked = ready & self.blocked();
+            return if blocked & alu != 0 {
+                Slot::Structural
+            } else if blocked != 0 {
+                Slot::MemoryPort
+            } else {
+                Slot::Policy
+            };
+        }
+        let alive = resident & !w.finished;
+        let ordered = w.on_atomic | w.on_fence | w.asleep;
+        let free = alive & !(ordered | w.at_barrier);
+        if free & w.buffered & !(w.clear | w.on_memory | w.wrong_path) != 0 {
+            Slot::Arithmetic
+        } else if free & (!w.buffered | w.wrong_path) != 0 {
+            Slot::Fetch
+        } else if free & w.on_memory != 0 {
+            Slot::Memory
+        } else if alive & ordered != 0 {
+            Slot::Fence
+        } else if alive & w.at_barrier != 0 {
+            Slot::Barrier
+        } else if alive == 0 {
+            Slot::Drain
+        } else {
+            Slot::Other
+        }
+    }
+
+    /// Executes the next instruction of a warp and sends it down the pipeline.
+    fn issue_warp(&mut self, w: usize, time: Femtoseconds, kernel: &Arc<Kernel>, x: &mut Exchange, memory: &GlobalMemory) {
+        let pc = self.warps.head[w];
+        let op = &kernel.ops[pc as usize];
+        let index = self.warps.cta[w] as usize;
+        let printed = self.printed.len();
+        let mut env = Env {
+            launch: &kernel.launch,
+            memory: WindowView::new(memory, &mut x.log),
+            sm: self.id,
+            sms: self.sms,
+            warp_slot: w as u32,
+            warp_slots: self.threads.len() as u32,
+            cycle: self.now,
+            nanoseconds: time / 1_000_000,
+            print: &mut self.printed,
+        };
+        let result = exec::step(&mut self.threads[w], &mut self.slots[index].cta, &mut env, &mut self.effect);
+        if self.printed.len() > printed {
+            x.printed.extend(self.printed.drain(..).map(|text| (time, text)));
+        }
+        if let Err(fault) = result {
+            self.halted = true;
+            x.fault = Some((time, fault));
+            return;
+        }
+        let lanes = self.effect.executed;
+        let mut flight = Flight { pc, lanes, warp: w as u8, slot: 0 };
+        self.count_issue(op, lanes);
+
+        let bit = 1u64 << w;
+        self.warps.reserve(w, kernel.dest(pc), op.port == Port::Mem);
+        self.warps.in_flight[w] += 1;
+        if op.port == Port::Mem {
+            let first_slot = self.id as u64 * self.threads.len() as u64;
+            let (slot, load, atomics) = self.ldst.issue(&self.effect, w as u8, first_slot);
+            flight.slot = slot;
+            self.warps.loads[w] += load as u32;
+            match self.effect.kind {
+                EffectKind::Store => self.warps.stores[w] += self.ldst.transactions(slot),
+                EffectKind::Atomic if atomics > 0 => {
+                    self.warps.atomics[w] += atomics;
+                    self.warps.on_atomic |= bit;
+                }
+                EffectKind::Fence => {
+                    self.warps.on_fence |= bit;
+                    self.warps.check_fence(w);
+                }
+                _ => {}
+            }
+        }
+        self.collector.idoc[op.port as usize].push(flight);
+        self.after_issue(w, time, x);
+        self.warps.advance(w, self.threads[w].pc(), self.threads[w].done(), kernel);
+        if self.warps.finished & bit != 0 {
+            self.ending |= bit;
+        }
+    }
+
+    /// Waits and wake-ups that an instruction causes.
+    fn after_issue(&mut self, w: usize, time: Femtoseconds, x: &mut Exchange) {
+        let bit = 1u64 << w;
+        match self.effect.kind {
+            EffectKind::Barrier => {
+                self.counts.counters.barrier_waits += 1;
+                if self.effect.waits {
+                    self.warps.at_barrier |= bit;
+                }
+            }
+            EffectKind::Sleep(nanoseconds) => {
+                let cycles = (nanoseconds as u64 * 1_000_000).div_ceil(self.clock.period());
+                self.warps.wake[w] = self.now + cycles.max(1);
+                self.warps.asleep |= bit;
+            }
+            EffectKind::Heap => {
+                let a = &self.effect.atomic;
+                x.heap.push(HeapCall {
+                    time,
+                    warp: w as u8,
+                    malloc: a.malloc,
+                    lanes: a.lanes,
+                    operands: a.operand,
+                    dest: a.dest,
+                });
+                self.warps.atomics[w] += 1;
+                self.warps.on_atomic |= bit;
+            }
+            _ => {}
+        }
+        if self.effect.released != 0 {
+            let first = w as u32 - self.threads[w].warp_in_cta();
+            self.warps.at_barrier &= !(self.effect.released << first);
+        }
+    }
+
+    fn count_issue(&mut self, op: &crate::kernel::Op, lanes: u32) {
+        let n = lanes.count_ones() as u64;
+        let c = &mut self.counts;
+        c.counters.warp_instructions += 1;
+        c.counters.thread_instructions += n;
+        c.activity.component_busy[1] += 1;
+        c.event(SmEvent::Issued);
+        c.event(SmEvent::BufferRead);
+        c.events(SmEvent::RegisterRead, op.reads as u64 * n);
+        c.events(SmEvent::CollectorOperand, op.reads as u64 * n);
+        c.events(SmEvent::Immediate, op.immediates as u64);
+        if let Some((event, weight)) = op.event {
+            c.events(event, weight as u64 * n);
+        }
+        if let Some(event) = op.inactive {
+            c.events(event, 32 - n);
+        }
+    }
+}

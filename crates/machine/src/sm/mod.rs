@@ -1,0 +1,514 @@
+//! A streaming multiprocessor, cycle by cycle.
+//!
+//! Stages run from the back to the front, so an instruction moves one stage a cycle:
+//! write-back ← execute ← operand collection ← issue ← decode ← fetch. A warp instruction takes its functional effect
+//! when it issues. The SM meets the rest of the chip only through its [`Exchange`].
+
+pub mod alu;
+pub mod coalesce;
+pub mod collector;
+pub mod counts;
+pub mod exchange;
+pub mod fetch;
+pub mod l1;
+pub mod ldst;
+pub mod order;
+pub mod warps;
+
+mod issue;
+
+use crate::activity::SmEvent;
+use crate::clock::Clock;
+use crate::kernel::{Kernel, Port as ExecutionPort};
+use crate::message::{Femtoseconds, ReplyKind, Traffic};
+use crate::sm::alu::Alus;
+use crate::sm::collector::Collector;
+use crate::sm::counts::{AlwaysOn, Counts};
+use crate::sm::exchange::{CtaEnd, CtaStart, Exchange};
+use crate::sm::fetch::Fetch;
+use crate::sm::ldst::{Done, Ldst};
+use crate::sm::order::Order;
+use crate::sm::warps::Warps;
+use crate::spec::Spec;
+use serde::{Deserialize, Serialize};
+use std::collections::VecDeque;
+use std::sync::Arc;
+use warpwatt_simt::cta::Cta;
+use warpwatt_simt::effect::Effect;
+use warpwatt_simt::exec::Printed;
+use warpwatt_simt::memory::GlobalMemory;
+use warpwatt_simt::warp::Warp;
+
+/// A CTA slot.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+struct Slot {
+    cta: Cta,
+    /// Warps that have not retired; 0: the slot is empty.
+    live: u32,
+}
+
+/// One SM.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Sm {
+    id: u32,
+    sms: u32,
+    #[serde(skip)]
+    kernel: Option<Arc<Kernel>>,
+    /// The next cycle to simulate.
+    now: u64,
+    clock: Clock,
+    threads: Vec<Warp>,
+    slots: Vec<Slot>,
+    warps: Warps,
+    orders: Vec<Order>,
+    fetch: Fetch,
+    collector: Collector,
+    alus: Alus,
+    ldst: Ldst,
+    residency: AlwaysOn,
+    credits: u32,
+    returned_credits: VecDeque<(Femtoseconds, u32)>,
+    starts: VecDeque<CtaStart>,
+    heap_results: VecDeque<exchange::HeapResult>,
+    noc_latency: Femtoseconds,
+    flit_bytes: u32,
+    started: u64,
+    /// Warps that may have retired.
+    ending: u64,
+    halted: bool,
+    skip: bool,
+    #[serde(skip)]
+    effect: Effect,
+    #[serde(skip)]
+    printed: Vec<Printed>,
+    /// What it has counted.
+    pub counts: Counts,
+}
+
+impl Sm {
+    /// An idle SM. `noc_latency`: time for a message to the memory side.
+    pub fn new(spec: &Spec, id: u32, noc_latency: Femtoseconds, skip: bool) -> Sm {
+        let slots = spec.warps_per_sm as usize;
+        Sm {
+            id,
+            sms: spec.sms,
+            kernel: None,
+            now: 0,
+            clock: Clock::new(crate::clock::period_of(spec.core_mhz)),
+            threads: vec![Warp::new(); slots],
+            slots: vec![Slot::default(); spec.ctas_per_sm as usize],
+            warps: Warps::new(slots),
+            orders: (0..spec.schedulers).map(|i| Order::new(spec, i)).collect(),
+            fetch: Fetch::new(spec),
+            collector: Collector::new(spec),
+            alus: Alus::new(spec),
+            ldst: Ldst::new(spec),
+            residency: AlwaysOn::new(spec),
+            credits: spec.noc_buffer_flits,
+            returned_credits: VecDeque::with_capacity(1024),
+            starts: VecDeque::with_capacity(64),
+            heap_results: VecDeque::new(),
+            noc_latency,
+            flit_bytes: spec.noc_flit_bytes,
+            started: 0,
+            ending: 0,
+            halted: false,
+            skip,
+            effect: Effect::default(),
+            printed: Vec::new(),
+            counts: Counts::new(),
+        }
+    }
+
+    /// Prepares for a launch: empty L1 caches, statistics at zero, cycles counted from `tick` on.
+    pub fn begin(&mut self, kernel: Arc<Kernel>, tick: u64) {
+        self.warps.set_words(kernel.words);
+        self.ldst.begin(kernel.launch.program.local_bytes);
+        self.fetch.l1i.invalidate();
+        self.counts.counters = Default::default();
+        self.counts.slots = Default::default();
+        self.counts.stepped = 0;
+        self.now = self.now.max(tick);
+        self.kernel = Some(kernel);
+    }
+
+    /// Attaches the kernel of a restored state.
+    pub fn attach(&mut self, kernel: Arc<Kernel>) {
+        self.kernel = Some(kernel);
+    }
+
+    /// The SM's clock.
+    pub fn clock(&self) -> &Clock {
+        &self.clock
+    }
+
+    /// Steps every cycle, or only those in which something can happen.
+    pub fn set_skip(&mut self, skip: bool) {
+        self.skip = skip;
+    }
+
+    /// Changes the core clock from the first tick at or after `time` on. The SM must stand before that tick.
+    pub fn set_period(&mut self, time: Femtoseconds, period: Femtoseconds) {
+        self.clock.change(time, period);
+    }
+
+    /// Time of the next cycle in which something can happen; `u64::MAX` if only a message can wake it.
+    pub fn next_time(&self) -> Femtoseconds {
+        match self.next_event() {
+            u64::MAX => u64::MAX,
+            cycle => self.clock.time(cycle),
+        }
+    }
+
+    /// Simulates all cycles before `until`.
+    pub fn run(&mut self, until: Femtoseconds, x: &mut Exchange, memory: &GlobalMemory) {
+        self.intake(x);
+        let end = self.clock.tick_at(until);
+        let Some(kernel) = self.kernel.clone() else {
+            self.now = self.now.max(end);
+            return;
+        };
+        while self.now < end {
+            if self.skip || self.halted {
+                let next = if self.halted { end } else { self.next_event().min(end) };
+                if next > self.now {
+                    self.pass(next - self.now);
+                    continue;
+                }
+            }
+            self.step(&kernel, x, memory);
+        }
+    }
+
+    /// Takes messages that have been delivered; they carry the time from which they count.
+    fn intake(&mut self, x: &mut Exchange) {
+        for reply in x.inbox.replies.drain(..) {
+            if reply.kind == ReplyKind::Credit {
+                self.returned_credits.push_back((reply.time, reply.tag));
+            } else {
+                if reply.kind == ReplyKind::Atomic {
+                    self.ldst.results.push_back(x.inbox.atomics[reply.atomic as usize]);
+                }
+                self.ldst.replies.push_back(reply);
+            }
+        }
+        x.inbox.atomics.clear();
+        self.starts.extend(x.starts.drain(..));
+        self.heap_results.extend(x.heap_results.drain(..));
+    }
+
+    /// The next cycle, from `now` on, in which something can happen.
+    fn next_event(&self) -> u64 {
+        let now = self.now;
+        let hungry = self.warps.hungry() & !self.warps.wrong_path;
+        if self.warps.ready() != 0
+            || self.warps.wrong_path != 0
+            || self.fetch.active(hungry)
+            || !self.collector.idle()
+            || (self.credits > 0 && self.fetch.l1i.sending())
+        {
+            return now;
+        }
+        let mut next = self.ldst.next_event(now, self.credits);
+        if next == now {
+            return now;
+        }
+        if let Some(cycle) = self.alus.next_write_back(now) {
+            next = next.min(cycle);
+        }
+        let mut message = u64::MAX;
+        if let Some(reply) = self.ldst.replies.front() {
+            message = message.min(reply.time + self.clock.period());
+        }
+        if let Some(&(time, _)) = self.returned_credits.front() {
+            message = message.min(time);
+        }
+        if let Some(start) = self.starts.front() {
+            message = message.min(start.time);
+        }
+        if let Some(result) = self.heap_results.front() {
+            message = message.min(result.time);
+        }
+        if message != u64::MAX {
+            next = next.min(self.clock.tick_at(message));
+        }
+        let mut asleep = self.warps.asleep;
+        while asleep != 0 {
+            next = next.min(self.warps.wake[asleep.trailing_zeros() as usize]);
+            asleep &= asleep - 1;
+        }
+        next.max(now)
+    }
+
+    /// Cycles pass in which nothing happens.
+    fn pass(&mut self, cycles: u64) {
+        for i in 0..self.orders.len() {
+            let slot = self.idle_cause(self.orders[i].own, 0);
+            self.counts.slots[slot as usize] += cycles;
+        }
+        self.account(cycles);
+        self.now += cycles;
+    }
+
+    /// What is counted in every cycle, stepped or not.
+    fn account(&mut self, cycles: u64) {
+        let resident = self.warps.resident.count_ones() as u64;
+        let c = &mut self.counts;
+        c.counters.resident_warp_cycles += resident * cycles;
+        if resident > 0 {
+            c.counters.active_sm_cycles += cycles;
+        } else {
+            c.events(SmEvent::IdleCycle, cycles);
+        }
+        c.activity.cycles += cycles;
+        self.residency.advance(cycles, &mut c.activity);
+        let busy = &mut c.activity.component_busy;
+        busy[0] += self.fetch.decoding() as u64 * cycles;
+        for (i, port) in [ExecutionPort::Sp, ExecutionPort::Sfu, ExecutionPort::Mem].into_iter().enumerate() {
+            busy[2 + i] += self.collector.idoc[i].len() as u64 * cycles;
+            busy[5 + i] += self.collector.used(port) as u64 * cycles;
+            busy[8 + i] += self.collector.ocex[i].len() as u64 * cycles;
+        }
+        if !self.alus.idle() {
+            busy[11] += self.alus.busy_units(ExecutionPort::Sp) as u64 * cycles;
+            busy[12] += self.alus.busy_units(ExecutionPort::Sfu) as u64 * cycles;
+        }
+        busy[13] += self.ldst.busy() as u64 * cycles;
+    }
+
+    /// One cycle.
+    fn step(&mut self, kernel: &Arc<Kernel>, x: &mut Exchange, memory: &GlobalMemory) {
+        let time = self.clock.time(self.now);
+        self.counts.stepped += 1;
+        self.deliver(time, kernel, x);
+        let mut committed = 0;
+        let written = self.write_back(kernel, &mut committed);
+        let written = written | self.execute(time, kernel, x, &mut committed);
+        if committed > 0 {
+            self.counts.events(SmEvent::CommittedLanes, committed);
+            self.counts.events(SmEvent::PipelineDuty, (committed * 10).min(512));
+        }
+        if !self.collector.idle() {
+            let delayed = self.collector.step(kernel, written);
+            self.counts.counters.register_bank_conflicts += delayed as u64;
+        }
+        self.issue(time, kernel, x, memory);
+        self.fetch.decode(kernel, &mut self.warps, &self.threads, &mut self.counts);
+        self.fetch.fetch(self.now, kernel, &mut self.warps, &mut self.counts);
+        self.account(1);
+        self.now += 1;
+    }
+
+    /// Messages whose time has come, and sleepers that wake.
+    fn deliver(&mut self, time: Femtoseconds, kernel: &Arc<Kernel>, x: &mut Exchange) {
+        while let Some(&(_, flits)) = self.returned_credits.front().filter(|c| c.0 <= time) {
+            self.credits += flits;
+            self.returned_credits.pop_front();
+        }
+        while let Some(start) = self.starts.front().copied().filter(|s| s.time <= time) {
+            self.starts.pop_front();
+            self.start_cta(kernel, start.cta);
+        }
+        while let Some(result) = self.heap_results.front().filter(|r| r.time <= time) {
+            let w = result.warp as usize;
+            for (lane, &bits) in result.values.iter().enumerate() {
+                if result.lanes >> lane & 1 != 0 {
+                    self.threads[w].write_back(result.dest, lane as u32, bits);
+                }
+            }
+            self.heap_results.pop_front();
+            self.warps.atomics[w] -= 1;
+            self.after_atomic(w, time, x);
+        }
+        let mut asleep = self.warps.asleep;
+        while asleep != 0 {
+            let w = asleep.trailing_zeros() as usize;
+            asleep &= asleep - 1;
+            if self.warps.wake[w] <= self.now {
+                self.warps.asleep &= !(1 << w);
+            }
+        }
+    }
+
+    fn start_cta(&mut self, kernel: &Arc<Kernel>, cta: u64) {
+        let limit = (kernel.ctas_per_sm as usize).min(self.slots.len());
+        let Some(index) = self.slots[..limit].iter().position(|s| s.live == 0) else { return };
+        let slot = &mut self.slots[index];
+        slot.cta.reset(&kernel.launch, cta);
+        slot.live = kernel.warps_per_cta;
+        for i in 0..kernel.warps_per_cta {
+            let w = index * kernel.warps_per_cta as usize + i as usize;
+            self.threads[w].reset(&kernel.launch, cta, i);
+            self.warps.start(w, index as u8, self.started << 8 | i as u64);
+        }
+        self.started += 1;
+    }
+
+    /// Results leave the SP and SFU pipelines. Returns the register banks that are written.
+    fn write_back(&mut self, kernel: &Kernel, committed: &mut u64) -> u64 {
+        let (flights, n) = self.alus.write_backs(self.now);
+        let mut written = 0;
+        for f in &flights[..n] {
+            let w = f.warp as usize;
+            let op = &kernel.ops[f.pc as usize];
+            self.warps.release(w, kernel, f.pc);
+            self.warps.in_flight[w] -= 1;
+            let lanes = f.lanes.count_ones() as u64;
+            *committed += lanes;
+            self.counts.events(SmEvent::RegisterWrite, op.writes as u64 * lanes);
+            written |= op.written_banks(f.warp);
+            if self.warps.finished >> w & 1 != 0 {
+                self.ending |= 1 << w;
+            }
+        }
+        written
+    }
+
+    /// Execution units take instructions; the load/store unit makes a step.
+    fn execute(&mut self, time: Femtoseconds, kernel: &Kernel, x: &mut Exchange, committed: &mut u64) -> u64 {
+        self.alus.accept(self.now, &mut self.collector, kernel);
+        // A reply is handed on in the cycle after it came.
+        let ready = time.saturating_sub(self.clock.period());
+        let mut reply = None;
+        if let Some(&front) = self.ldst.replies.front()
+            && front.time <= ready
+        {
+            self.ldst.replies.pop_front();
+            self.counts.event(SmEvent::FlitIn);
+            self.counts.counters.flits_to_sm += 1;
+            if front.traffic == Traffic::Instruction {
+                self.fetch.l1i.fill(front.line, front.sectors, self.now);
+            } else {
+                let result = if front.kind == ReplyKind::Atomic { self.ldst.results.pop_front() } else { None };
+                reply = Some((front, result));
+            }
+        }
+        let mut flits = 0;
+        let mut port = l1::Port {
+            sm: self.id as u16,
+            credits: &mut self.credits,
+            arrival: time + self.noc_latency,
+            flit_bytes: self.flit_bytes,
+            outbox: &mut x.outbox,
+            flits: &mut flits,
+        };
+        let mut written = 0;
+        let (warps, threads, ending) = (&mut self.warps, &mut self.threads, &mut self.ending);
+        self.ldst.step(self.now, &mut port, reply, &mut self.counts, &mut |done, counts| {
+            let w = match done {
+                Done::Load { warp, pc, lanes } => {
+                    let op = &kernel.ops[pc as usize];
+                    let w = warp as usize;
+                    warps.release(w, kernel, pc);
+                    warps.loads[w] -= 1;
+                    *committed += lanes as u64;
+                    counts.events(SmEvent::RegisterWrite, op.writes as u64 * lanes as u64);
+                    written |= op.written_banks(warp);
+                    w
+                }
+                Done::Store { warp } => {
+                    warps.stores[warp as usize] -= 1;
+                    warp as usize
+                }
+                Done::Atomic { warp, dest, result } => {
+                    let w = warp as usize;
+                    for i in 0..result.count as usize {
+                        threads[w].write_back(dest, result.lanes[i] as u32, result.old[i]);
+                    }
+                    warps.atomics[w] -= 1;
+                    if warps.atomics[w] == 0 {
+                        warps.on_atomic &= !(1 << w);
+                    }
+                    w
+                }
+                Done::Left { warp } => {
+                    warps.in_flight[warp as usize] -= 1;
+                    warp as usize
+                }
+            };
+            warps.check_fence(w);
+            if warps.finished >> w & 1 != 0 {
+                *ending |= 1 << w;
+            }
+        });
+        self.ldst.accept(&mut self.collector);
+        if self.fetch.l1i.sending() {
+            self.fetch.l1i.send(&mut port);
+        }
+        self.counts.events(SmEvent::FlitOut, flits);
+        self.counts.counters.flits_to_memory += flits;
+        self.retire(time, x);
+        written
+    }
+
+    fn after_atomic(&mut self, w: usize, time: Femtoseconds, x: &mut Exchange) {
+        if self.warps.atomics[w] == 0 {
+            self.warps.on_atomic &= !(1 << w);
+        }
+        self.warps.check_fence(w);
+        if self.warps.finished >> w & 1 != 0 {
+            self.ending |= 1 << w;
+            self.retire(time, x);
+        }
+    }
+
+    /// Warps that have exited and have nothing under way leave; a CTA whose last warp leaves has ended.
+    fn retire(&mut self, time: Femtoseconds, x: &mut Exchange) {
+        let mut ending = std::mem::take(&mut self.ending);
+        while ending != 0 {
+            let w = ending.trailing_zeros() as usize;
+            ending &= ending - 1;
+            if self.warps.resident >> w & 1 == 0 || !self.warps.retired(w) {
+                continue;
+            }
+            let index = self.warps.cta[w] as usize;
+            let slot = &mut self.slots[index];
+            slot.live -= 1;
+            self.warps.leave(w);
+            if slot.live == 0 {
+                self.counts.counters.ctas += 1;
+                x.ended.push(CtaEnd { time, cta: slot.cta.id });
+            }
+        }
+    }
+
+    /// Whether warps are resident or messages under way to it.
+    pub fn idle(&self) -> bool {
+        self.warps.resident == 0 && self.starts.is_empty()
+    }
+
+    /// Who waits for whom, for deadlock reports.
+    pub fn explain(&self) -> Vec<String> {
+        let mut lines = Vec::new();
+        for slot in self.slots.iter().filter(|s| s.live > 0) {
+            lines.extend(slot.cta.explain().into_iter().map(|l| format!("SM {}: {l}", self.id)));
+        }
+        let mut left = self.warps.resident & !self.warps.finished;
+        while left != 0 {
+            let w = left.trailing_zeros() as usize;
+            left &= left - 1;
+            let bit = 1u64 << w;
+            let why = if self.warps.at_barrier & bit != 0 {
+                "waits at a barrier"
+            } else if self.warps.on_atomic & bit != 0 {
+                "waits for its atomics"
+            } else if self.warps.on_fence & bit != 0 {
+                "waits at a fence"
+            } else if self.warps.asleep & bit != 0 {
+                "sleeps"
+            } else if self.warps.on_memory & bit != 0 {
+                "waits for memory"
+            } else {
+                "can go on"
+            };
+            let line = self.kernel.as_ref().map_or(0, |k| k.launch.program.text_line(self.threads[w].pc()));
+            lines.push(format!("SM {} warp {w} (PTX line {line}) {why}", self.id));
+        }
+        lines
+    }
+
+    /// Miss latencies of the L1 data cache since the launch began: sum in core cycles, and number.
+    pub fn latency(&self) -> (u64, u64) {
+        self.ldst.l1d.latency
+    }
+}

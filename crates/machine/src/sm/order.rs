@@ -1,0 +1,103 @@
+//! The built-in warp schedulers: which of the warps that can issue does.
+//!
+//! LRR: round-robin over warp slots. GTO: the warp that issued last, else the oldest (Rogers et al., MICRO 2012).
+//! Two-level with an active set: a warp leaves the set when it stalls on memory or a barrier, the next eligible one takes
+//! its place; round-robin within (Gebhart et al., ISCA 2011; the scheduler that Origami builds on). Two-level with fetch
+//! groups: fixed groups of slots, round-robin within the current one, which changes when none of its warps can issue
+//! (Narasiman et al., MICRO 2011; ITAP's baseline). State changes only when asked or when warps change, so skipped
+//! cycles make no difference.
+
+use crate::sm::warps::Warps;
+use crate::spec::{Scheduler, Spec};
+use serde::{Deserialize, Serialize};
+
+/// One scheduler of an SM.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Order {
+    kind: Scheduler,
+    /// Warp slots that belong to it.
+    pub own: u64,
+    last: u8,
+    active: u64,
+    active_limit: u32,
+    groups: Vec<u64>,
+    group: usize,
+}
+
+impl Order {
+    /// Scheduler `index` of a GPU's SM: it has the slots w with w mod n = index.
+    pub fn new(spec: &Spec, index: u32) -> Order {
+        let slots: Vec<u32> = (0..spec.warps_per_sm).filter(|w| w % spec.schedulers == index).collect();
+        let mask = |slots: &[u32]| slots.iter().fold(0u64, |m, w| m | 1 << w);
+        Order {
+            kind: spec.scheduler,
+            own: mask(&slots),
+            last: 0,
+            active: 0,
+            active_limit: spec.active_set_warps,
+            groups: slots.chunks(spec.fetch_group_warps.max(1) as usize).map(mask).collect(),
+            group: 0,
+        }
+    }
+
+    /// Chooses among `available` warps (able to issue, their port free) and notes the choice.
+    #[inline]
+    pub fn pick(&mut self, available: u64, warps: &Warps) -> Option<usize> {
+        let available = available & self.own;
+        if self.kind == Scheduler::TwoLevelActive {
+            self.refill(warps);
+        }
+        let choice = match self.kind {
+            Scheduler::Gto => {
+                if available == 0 {
+                    return None;
+                }
+                if available >> self.last & 1 != 0 { self.last as usize } else { oldest(available, warps) }
+            }
+            Scheduler::Lrr => rotate(available, self.last)?,
+            Scheduler::TwoLevelActive => rotate(available & self.active, self.last)?,
+            Scheduler::TwoLevelFetch => {
+                let n = self.groups.len();
+                let group = (0..n).map(|i| (self.group + i) % n).find(|&g| self.groups[g] & available != 0)?;
+                self.group = group;
+                rotate(available & self.groups[group], self.last)?
+            }
+        };
+        self.last = choice as u8;
+        Some(choice)
+    }
+
+    /// Warps that stalled leave the active set; others, next in turn, take their place.
+    fn refill(&mut self, warps: &Warps) {
+        let eligible = self.own & warps.resident & !(warps.finished | warps.on_memory | warps.at_barrier | warps.on_atomic);
+        self.active &= eligible;
+        while self.active.count_ones() < self.active_limit {
+            let Some(w) = rotate(eligible & !self.active, self.last) else { return };
+            self.active |= 1 << w;
+        }
+    }
+}
+
+/// The first set bit above `last`, wrapping around.
+#[inline]
+fn rotate(mask: u64, last: u8) -> Option<usize> {
+    if mask == 0 {
+        return None;
+    }
+    let above = mask & !(u64::MAX >> (63 - last as u32));
+    Some((if above != 0 { above } else { mask }).trailing_zeros() as usize)
+}
+
+#[inline]
+fn oldest(mut mask: u64, warps: &Warps) -> usize {
+    let mut best = mask.trailing_zeros() as usize;
+    mask &= mask - 1;
+    while mask != 0 {
+        let w = mask.trailing_zeros() as usize;
+        if warps.age[w] < warps.age[best] {
+            best = w;
+        }
+        mask &= mask - 1;
+    }
+    best
+}
