@@ -241,7 +241,8 @@ fn structure(fields: &[ArgSpec], pointer: usize, buffers: &[Buffer]) -> Outcome<
             }
         };
         let width = argument.width();
-        let align = if matches!(argument, Argument::Fields(..)) { 8.min(width.max(1).next_power_of_two()) } else { width };
+        let align =
+            if matches!(argument, Argument::Fields(..)) { 8.min(width.max(1).next_power_of_two()) } else { width };
         let at = end.next_multiple_of(align.max(1));
         placed.push((at, argument));
         (end, widest) = (at + width, widest.max(align));
@@ -251,11 +252,8 @@ fn structure(fields: &[ArgSpec], pointer: usize, buffers: &[Buffer]) -> Outcome<
 
 /// Bytes of a hexadecimal text; spaces and underscores are skipped.
 fn hex(text: &str) -> Option<Vec<u8>> {
-    let digits: Option<Vec<u8>> = text
-        .chars()
-        .filter(|c| !c.is_whitespace() && *c != '_')
-        .map(|c| c.to_digit(16).map(|d| d as u8))
-        .collect();
+    let digits: Option<Vec<u8>> =
+        text.chars().filter(|c| !c.is_whitespace() && *c != '_').map(|c| c.to_digit(16).map(|d| d as u8)).collect();
     let digits = digits.filter(|d| d.len() % 2 == 0)?;
     Some(digits.chunks(2).map(|pair| pair[0] << 4 | pair[1]).collect())
 }

@@ -181,7 +181,8 @@ fn fill(
             out = out.repeat(count as usize);
         }
         Init::Iota => {
-            let (start, step) = (finite("start", spec.start.unwrap_or(0.0))?, finite("step", spec.step.unwrap_or(1.0))?);
+            let (start, step) =
+                (finite("start", spec.start.unwrap_or(0.0))?, finite("step", spec.step.unwrap_or(1.0))?);
             for i in 0..count {
                 let value = start + step * i as f64;
                 element.push(&mut out, value).ok_or_else(|| misfit("init", format!("element {i}, {value},")))?;
@@ -382,7 +383,8 @@ mod tests {
     #[test]
     fn a_numpy_file_is_read() {
         let folder = tempfile::tempdir().unwrap();
-        let mut bytes = b"\x93NUMPY\x01\x00\x76\x00{'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), }".to_vec();
+        let mut bytes =
+            b"\x93NUMPY\x01\x00\x76\x00{'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), }".to_vec();
         bytes.resize(127, b' ');
         bytes.push(b'\n');
         (0..6).for_each(|i| bytes.extend_from_slice(&(i as f32).to_le_bytes()));

@@ -40,7 +40,9 @@ impl Expect {
             }
             What::Sum(wanted) => {
                 let found: f64 = found.chunks_exact(element.bytes()).map(|c| element.value(c)).sum();
-                self.near(found, *wanted).then_some(()).ok_or_else(|| format!("`{name}`: sum is {found}, expected {wanted}"))
+                self.near(found, *wanted)
+                    .then_some(())
+                    .ok_or_else(|| format!("`{name}`: sum is {found}, expected {wanted}"))
             }
             What::Bytes(wanted) => self.compare(name, element, wanted, found),
         }

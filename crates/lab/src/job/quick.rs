@@ -117,19 +117,16 @@ fn buffer(text: &str, number: usize) -> Result<BufferSpec, String> {
     let element = ElementType::by_name(ty).ok_or_else(|| format!("`{ty}` is no element type"))?;
     let count = parts.next().ok_or("the number of elements is missing")?;
     let count: u64 = count.parse().map_err(|_| format!("`{count}` is no number of elements"))?;
-    let mut spec = BufferSpec {
-        name,
-        element: Some(element),
-        shape: Some(OneOrMany::One(count)),
-        ..Default::default()
-    };
+    let mut spec =
+        BufferSpec { name, element: Some(element), shape: Some(OneOrMany::One(count)), ..Default::default() };
     spec.init = match parts.next() {
         None | Some("zero") => Init::Zero,
         Some("iota") => Init::Iota,
         Some("uniform") => Init::Uniform,
         Some("normal") => Init::Normal,
         Some(number) => {
-            let value = number.parse().map_err(|_| format!("`{number}` is none of zero, iota, uniform, normal, a number"))?;
+            let value =
+                number.parse().map_err(|_| format!("`{number}` is none of zero, iota, uniform, normal, a number"))?;
             spec.value = Some(value);
             Init::Constant
         }

@@ -19,8 +19,8 @@ const MAX_THREADS: u64 = 1024;
 
 /// Resolves a description whose relative file names start at `folder`.
 pub fn resolve(file: JobFile, folder: &Path, stem: &str, places: &Places<'_>) -> Outcome<Job> {
-    let description = serde_json::to_value(&file)
-        .map_err(|e| Problem::input("job::description", format!("{}: {e}", places.name)))?;
+    let description =
+        serde_json::to_value(&file).map_err(|e| Problem::input("job::description", format!("{}: {e}", places.name)))?;
     let modules = modules(&file, folder, places)?;
     let mut job = Job {
         name: file.name.clone().unwrap_or_else(|| stem.to_owned()),
@@ -100,9 +100,11 @@ fn buffer(spec: &BufferSpec, folder: &Path, job: &Job) -> Located<Buffer> {
 }
 
 fn texture(spec: &TextureSpec, job: &Job) -> Located<Texture> {
-    let declared = job.modules.iter().flat_map(|m| &m.module.variables).filter(|v| {
-        v.space == Space::Tex || matches!(v.ty, warpwatt_ptx::ir::Type::TexRef)
-    });
+    let declared = job
+        .modules
+        .iter()
+        .flat_map(|m| &m.module.variables)
+        .filter(|v| v.space == Space::Tex || matches!(v.ty, warpwatt_ptx::ir::Type::TexRef));
     let names: Vec<&str> = declared.map(|v| v.name.as_str()).collect();
     if !names.contains(&spec.name.as_str()) {
         return Err((Problem::unknown("job::unknown-texture", "texture reference", &spec.name, names), "name"));
@@ -319,7 +321,8 @@ fn expect(spec: &ExpectSpec, folder: &Path, job: &Job) -> Located<Expect> {
         let key = if negative(relative) { "relative" } else { "absolute" };
         return Err((Problem::input("job::tolerance", "a tolerance is a number from 0 upwards"), key));
     }
-    let kinds = [spec.npy.is_some(), spec.raw.is_some(), spec.values.is_some(), spec.fnv1a.is_some(), spec.sum.is_some()];
+    let kinds =
+        [spec.npy.is_some(), spec.raw.is_some(), spec.values.is_some(), spec.fnv1a.is_some(), spec.sum.is_some()];
     if kinds.iter().filter(|k| **k).count() != 1 {
         let message = "an expectation has exactly one of `npy`, `raw`, `values`, `fnv1a`, `sum`";
         return Err((Problem::input("job::expect-kind", message), "buffer"));
@@ -327,14 +330,20 @@ fn expect(spec: &ExpectSpec, folder: &Path, job: &Job) -> Located<Expect> {
     let same_size = |bytes: Vec<u8>, key| match bytes.len() == contents.bytes.len() {
         true => Ok(What::Bytes(bytes)),
         false => {
-            let message = format!("{} bytes are expected, but `{}` has {}", bytes.len(), spec.buffer, contents.bytes.len());
+            let message =
+                format!("{} bytes are expected, but `{}` has {}", bytes.len(), spec.buffer, contents.bytes.len());
             Err((Problem::input("job::expect-size", message), key))
         }
     };
     let what = if let Some(name) = &spec.npy {
         let found = read_npy(&folder.join(name)).map_err(|p| (p, "npy"))?;
         if found.element != contents.element {
-            let message = format!("`{name}` holds {}, but `{}` is {}", found.element.name(), spec.buffer, contents.element.name());
+            let message = format!(
+                "`{name}` holds {}, but `{}` is {}",
+                found.element.name(),
+                spec.buffer,
+                contents.element.name()
+            );
             return Err((Problem::input("job::expect-type", message), "npy"));
         }
         same_size(found.bytes, "npy")?
@@ -349,7 +358,8 @@ fn expect(spec: &ExpectSpec, folder: &Path, job: &Job) -> Located<Expect> {
         let mut bytes = Vec::new();
         for value in values {
             contents.element.push_number(&mut bytes, *value).ok_or_else(|| {
-                let message = format!("{value:?} does not fit the type {} of `{}`", contents.element.name(), spec.buffer);
+                let message =
+                    format!("{value:?} does not fit the type {} of `{}`", contents.element.name(), spec.buffer);
                 (Problem::input("job::value-misfit", message), "values")
             })?;
         }

@@ -158,12 +158,7 @@ pub fn atomics(
         let address = access.address[lane];
         let line = address / LINE * LINE;
         let mask = sector_mask(address - line, address - line);
-        let part = AtomicLane {
-            lane: lane as u8,
-            address,
-            operand: operands.operand[lane],
-            swap: operands.swap[lane],
-        };
+        let part = AtomicLane { lane: lane as u8, address, operand: operands.operand[lane], swap: operands.swap[lane] };
         let place = out[start..].iter().find(|t| {
             let p: &AtomicPayload = &payloads[t.payload as usize];
             t.line == line

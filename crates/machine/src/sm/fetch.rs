@@ -27,7 +27,12 @@ pub struct Fetch {
 impl Fetch {
     /// An idle unit of a GPU.
     pub fn new(spec: &Spec) -> Fetch {
-        Fetch { buffer: None, last: 0, entries: spec.ibuffer_entries as u8, l1i: L1::new(&spec.l1i, Traffic::Instruction) }
+        Fetch {
+            buffer: None,
+            last: 0,
+            entries: spec.ibuffer_entries as u8,
+            l1i: L1::new(&spec.l1i, Traffic::Instruction),
+        }
     }
 
     /// A fetched group waits for decoding.

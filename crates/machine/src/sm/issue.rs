@@ -100,7 +100,14 @@ impl Sm {
     }
 
     /// Executes the next instruction of a warp and sends it down the pipeline.
-    fn issue_warp(&mut self, w: usize, time: Femtoseconds, kernel: &Arc<Kernel>, x: &mut Exchange, memory: &GlobalMemory) {
+    fn issue_warp(
+        &mut self,
+        w: usize,
+        time: Femtoseconds,
+        kernel: &Arc<Kernel>,
+        x: &mut Exchange,
+        memory: &GlobalMemory,
+    ) {
         let pc = self.warps.head[w];
         let op = &kernel.ops[pc as usize];
         let index = self.warps.cta[w] as usize;

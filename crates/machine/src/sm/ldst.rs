@@ -12,7 +12,6 @@ use crate::sm::coalesce::{self, Route, Transaction};
 use crate::sm::collector::{Collector, Flight};
 use crate::sm::counts::Counts;
 use crate::sm::l1::{L1, Outcome, Port};
-use crate::sm::warps::Warps;
 use crate::spec::Spec;
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
@@ -554,5 +553,4 @@ impl Ldst {
     pub fn transactions(&self, slot: u16) -> u32 {
         self.lists[slot as usize].transactions.len() as u32
     }
-
 }

@@ -69,7 +69,8 @@ impl Order {
 
     /// Warps that stalled leave the active set; others, next in turn, take their place.
     fn refill(&mut self, warps: &Warps) {
-        let eligible = self.own & warps.resident & !(warps.finished | warps.on_memory | warps.at_barrier | warps.on_atomic);
+        let eligible =
+            self.own & warps.resident & !(warps.finished | warps.on_memory | warps.at_barrier | warps.on_atomic);
         self.active &= eligible;
         while self.active.count_ones() < self.active_limit {
             let Some(w) = rotate(eligible & !self.active, self.last) else { return };
