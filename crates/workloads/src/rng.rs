@@ -12,9 +12,9 @@ pub struct Rng {
 impl Rng {
     /// The stream that belongs to `name`.
     pub fn named(name: &str) -> Self {
-        let hash = name.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
-            (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
-        });
+        let hash = name
+            .bytes()
+            .fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3));
         Rng { state: hash }
     }
 

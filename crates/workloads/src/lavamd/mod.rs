@@ -83,9 +83,7 @@ fn run(gpu: &mut dyn Device, size: Size) -> Result<Verification, DeviceError> {
     let input = size.pick(Input::generate(3, 36), Input::generate(5, 100));
     let got = drive(gpu, &input)?;
     let want = reference::forces(&input);
-    Ok(Checker::new()
-        .close("forces and potentials", &got, &want.sums, |i| want.magnitudes[i], TOLERANCE)
-        .finish())
+    Ok(Checker::new().close("forces and potentials", &got, &want.sums, |i| want.magnitudes[i], TOLERANCE).finish())
 }
 
 /// Force x, y, z and potential of each particle.

@@ -43,7 +43,7 @@ mod tests {
     fn a_constant_grid_decays_as_the_weights_say() {
         let mut input = Input::generate([6, 5, 4], 1);
         input.grid.fill(1.0);
-        let inner = iterate(&input)[5 * 6 + 30 + 7 - 6];
+        let inner = iterate(&input)[6 * 5 + 6 + 1];
         assert!((inner - (1.0 - 1.0 / 36.0)).abs() < 1e-6, "{inner}");
     }
 }
