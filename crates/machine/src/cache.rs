@@ -274,17 +274,18 @@ impl TagArray {
 /// Miss-status holding registers: a fixed number of entries, each with up to `merges` waiting tags in order of arrival.
 ///
 /// Keys are addresses (of lines or sectors: the user's choice). An entry found once may be kept by its index.
+/// `T` is what a cache must remember of a waiting access: a number of its own, or the access itself.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct Mshr {
+pub struct Mshr<T = u32> {
     merges: u32,
     used: u32,
     keys: Vec<u64>,
     counts: Vec<u32>,
-    tags: Vec<u32>,
+    tags: Vec<T>,
     free: Vec<u32>,
 }
 
-impl Mshr {
+impl<T: Copy + Default> Mshr<T> {
     /// Empty registers.
     pub fn new(entries: u32, merges: u32) -> Self {
         let (entries, merges) = (entries.max(1), merges.max(1));
@@ -293,7 +294,7 @@ impl Mshr {
             used: 0,
             keys: vec![NO_TAG; entries as usize],
             counts: vec![0; entries as usize],
-            tags: vec![0; (entries * merges) as usize],
+            tags: vec![T::default(); (entries * merges) as usize],
             free: (0..entries).rev().collect(),
         }
     }
@@ -315,7 +316,7 @@ impl Mshr {
     }
 
     /// Takes a free entry for a key that has none. `None` if all are taken.
-    pub fn allocate(&mut self, key: u64, tag: u32) -> Option<u32> {
+    pub fn allocate(&mut self, key: u64, tag: T) -> Option<u32> {
         let entry = self.free.pop()?;
         self.keys[entry as usize] = key;
         self.counts[entry as usize] = 1;
@@ -332,7 +333,7 @@ impl Mshr {
 
     /// Adds a tag to an entry; false if it has no room.
     #[inline]
-    pub fn merge(&mut self, entry: u32, tag: u32) -> bool {
+    pub fn merge(&mut self, entry: u32, tag: T) -> bool {
         let count = self.counts[entry as usize];
         if count == self.merges {
             return false;
@@ -344,7 +345,7 @@ impl Mshr {
 
     /// The tags that wait on an entry, in order of arrival.
     #[inline]
-    pub fn tags(&self, entry: u32) -> &[u32] {
+    pub fn tags(&self, entry: u32) -> &[T] {
         let first = (entry * self.merges) as usize;
         &self.tags[first..first + self.counts[entry as usize] as usize]
     }

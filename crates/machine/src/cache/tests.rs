@@ -113,7 +113,7 @@ fn linear_index_takes_low_bits_and_hash_spreads_power_of_two_strides() {
 
 #[test]
 fn mshr_merges_in_order_up_to_its_size() {
-    let mut m = Mshr::new(2, 3);
+    let mut m = Mshr::<u32>::new(2, 3);
     assert_eq!(m.find(64), None);
     let a = m.allocate(64, 10).unwrap();
     assert_eq!(m.find(64), Some(a));
@@ -132,7 +132,7 @@ fn mshr_merges_in_order_up_to_its_size() {
 
 #[test]
 fn mshr_finds_every_entry_of_a_large_table() {
-    let mut m = Mshr::new(61, 1);
+    let mut m = Mshr::<u32>::new(61, 1);
     let entries: Vec<u32> = (0..61).map(|i| m.allocate(i * 128, i as u32).unwrap()).collect();
     for (i, &e) in entries.iter().enumerate() {
         assert_eq!(m.find(i as u64 * 128), Some(e));

@@ -1,0 +1,509 @@
+//! The memory side: everything between the SMs' network ports and the DRAM pins.
+//!
+//! ```text
+//! SM ──wire──▶ request crossbar ──▶ L2 slice: ROP line ▶ queue ▶ tags ▶ MSHRs ──▶ DRAM line ▶ FR-FCFS ▶ banks
+//! SM ◀──wire── reply crossbar   ◀── reply queue ◀──────────────────────────── fills ◀────────────────────┘
+//! ```
+//!
+//! It meets the SMs through messages only, one window at a time ([`MemorySide::run`]). Inside it has three clocks (crossbar,
+//! L2, DRAM command) that may change in mid-run. What crosses from one domain to another carries the time at which it is
+//! there, computed with the clock of the moment it left, and is seen at the first tick of the other domain from then on.
+//! At one instant DRAM comes first, then the L2 slices, then the reply and the request crossbar: replies pass all of
+//! them without a synchronization cycle, and a request that crosses at an instant is at the slice for the L2's next tick.
+//! An unloaded L2 hit takes 2 × NoC latency + max(ROP latency, 1) cycles from SM to SM when the clocks are equal; there is
+//! no other constant.
+//!
+//! Ticks in which nothing can happen are skipped: each slice and channel says when it next has something to do. With
+//! skipping off every tick of every part is made, and the results are the same.
+//!
+//! Sources: Fermi as in the configurations of the papers (GPGPU-Sim manual, "Interconnect" and "Memory partition");
+//! for the parts see their modules. Left out: DRAM refresh, data (only tags and times live here; atomics execute through
+//! [`AtomicMemory`]), and routing delay that differs between ports.
+
+mod address;
+mod clock;
+mod crossbar;
+mod dram;
+mod layout;
+mod packet;
+mod ring;
+mod slice;
+mod timing;
+
+pub use clock::period;
+pub use packet::AtomicMemory;
+pub use slice::Tally;
+
+use crate::activity::{MEM_EVENTS, MemEvent};
+use crate::message::{Femtoseconds, Inbox, Outbox, Reply, ReplyKind, RequestKind, Traffic};
+use crate::spec::Spec;
+use crate::stats::Counters;
+use clock::Clock;
+use crossbar::{Head, Switch};
+use dram::{Access, Channel};
+use layout::Layout;
+use packet::{Answer, Atomics, Packet};
+use ring::Ring;
+use serde::{Deserialize, Serialize};
+use slice::{Fill, Slice, Surroundings};
+use timing::Command;
+
+/// A set of crossbar ports of one side.
+type Ports = u64;
+
+/// At most so many SMs, and so many L2 slices.
+pub const MAX_PORTS: u32 = Ports::BITS;
+
+const NEVER: Femtoseconds = Femtoseconds::MAX;
+
+/// A clock of the memory side.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Domain {
+    /// Crossbar.
+    Noc,
+    /// L2 slices.
+    L2,
+    /// DRAM commands.
+    Dram,
+}
+
+/// Everything that changes: what a checkpoint saves.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct MemoryState {
+    noc: Clock,
+    l2: Clock,
+    dram: Clock,
+    /// Per SM: requests on the wire and in the crossbar's input buffer, in order.
+    wires: Vec<Ring<Packet>>,
+    /// SMs whose first request is still on the wire.
+    travelling: Ports,
+    requests: Switch,
+    replies: Switch,
+    slices: Vec<Slice>,
+    channels: Vec<Channel>,
+    /// When a slice, or a channel, next has something to do.
+    slice_wakes: Vec<Femtoseconds>,
+    channel_wakes: Vec<Femtoseconds>,
+    /// Time of the last message to each SM: a wire keeps its order when its clock gets faster.
+    last_message: Vec<Femtoseconds>,
+    atomics: Atomics,
+    tally: Tally,
+    /// DRAM ticks that have been counted.
+    dram_counted: u64,
+}
+
+/// The memory side of a GPU.
+#[derive(Clone, Debug)]
+pub struct MemorySide {
+    layout: Layout,
+    state: MemoryState,
+    skip: bool,
+}
+
+impl MemorySide {
+    /// An idle memory side with empty caches at time 0. The `Spec` has passed its checks.
+    pub fn new(spec: &Spec) -> Self {
+        let layout = Layout::new(spec);
+        let (sms, slices) = (layout.sms, layout.slices);
+        let state = MemoryState {
+            noc: Clock::new(spec.noc_mhz),
+            l2: Clock::new(spec.l2_mhz),
+            dram: Clock::new(spec.dram_mhz),
+            wires: (0..sms).map(|_| Ring::new(layout.noc_buffer)).collect(),
+            travelling: 0,
+            requests: Switch::new(sms, slices),
+            replies: Switch::new(slices, sms),
+            slices: (0..slices).map(|_| Slice::new(&spec.l2, &layout)).collect(),
+            channels: (0..layout.channels).map(|_| Channel::new(&layout.timing, spec.dram_queue)).collect(),
+            slice_wakes: vec![NEVER; slices as usize],
+            channel_wakes: vec![NEVER; layout.channels as usize],
+            last_message: vec![0; sms as usize],
+            atomics: Atomics::new(sms * 64),
+            tally: Tally::default(),
+            dram_counted: 0,
+        };
+        MemorySide { layout, state, skip: true }
+    }
+
+    /// Jump over ticks in which nothing can happen (the default), or make every tick.
+    pub fn set_skip(&mut self, skip: bool) {
+        self.skip = skip;
+    }
+
+    /// What a checkpoint saves.
+    pub fn state(&self) -> &MemoryState {
+        &self.state
+    }
+
+    /// Goes on from a saved state of the same `Spec`.
+    pub fn restore(&mut self, state: MemoryState) {
+        self.state = state;
+    }
+
+    /// Counts since the last [`Self::take_tally`].
+    pub fn tally(&self) -> &Tally {
+        &self.state.tally
+    }
+
+    /// Takes the counts and starts from zero.
+    pub fn take_tally(&mut self) -> (Counters, [u64; MEM_EVENTS]) {
+        let Tally { counters, events } = std::mem::take(&mut self.state.tally);
+        (counters, events)
+    }
+
+    /// Changes a clock at a time that all runs have reached. Work under way goes on.
+    pub fn set_clock(&mut self, domain: Domain, mhz: f64, at: Femtoseconds) {
+        let state = &mut self.state;
+        match domain {
+            Domain::Noc => state.noc.set_mhz(mhz, at),
+            Domain::L2 => state.l2.set_mhz(mhz, at),
+            Domain::Dram => {
+                state.dram.set_mhz(mhz, at);
+                // What a channel waits for is so many of its clocks away: let it look again.
+                for wake in state.channel_wakes.iter_mut().filter(|wake| **wake != NEVER) {
+                    *wake = at;
+                }
+            }
+        }
+    }
+
+    /// When something happens next: `u64::MAX` if nothing is under way anywhere.
+    pub fn next_event(&self) -> Femtoseconds {
+        let state = &self.state;
+        state.dram_tick().min(state.l2_tick()).min(state.noc_tick())
+    }
+
+    /// Whether nothing is under way.
+    pub fn is_idle(&self) -> bool {
+        self.next_event() == NEVER
+    }
+
+    /// Runs the time from `from` (where the last run ended) to `to`, exclusive. Takes the requests and atomics out of
+    /// the outboxes, one per SM; their times may lie in this span or later ones. Appends replies to the inboxes in order of
+    /// time; if the span is at most the NoC latency long, none arrives before `to`. A span in which nothing happens may be
+    /// as long as one likes and costs nothing.
+    pub fn run<M: AtomicMemory>(
+        &mut self,
+        from: Femtoseconds,
+        to: Femtoseconds,
+        outboxes: &mut [Outbox],
+        inboxes: &mut [Inbox],
+        memory: &mut M,
+    ) {
+        let MemorySide { layout, state, skip } = self;
+        state.take_requests(layout, outboxes);
+        if *skip {
+            state.work::<M, true>(layout, to, inboxes, memory);
+        } else {
+            state.work::<M, false>(layout, to, inboxes, memory);
+        }
+        let to = to.max(from);
+        state.noc.skip_to(to);
+        state.l2.skip_to(to);
+        state.dram.skip_to(to);
+        let clocks = state.dram.cycle() - std::mem::replace(&mut state.dram_counted, state.dram.cycle());
+        state.tally.counters.dram_clocks += clocks * state.channels.len() as u64;
+    }
+}
+
+impl MemoryState {
+    fn take_requests(&mut self, layout: &Layout, outboxes: &mut [Outbox]) {
+        for (sm, outbox) in outboxes.iter_mut().enumerate().take(layout.sms as usize) {
+            for request in &outbox.requests {
+                let home = layout.map.home(request.line);
+                let atomic = match request.kind {
+                    RequestKind::Atomic => match outbox.atomics.get(request.atomic as usize) {
+                        Some(payload) => self.atomics.keep(payload),
+                        None => self.atomics.keep(&packet::NO_PAYLOAD),
+                    },
+                    _ => 0,
+                };
+                let mut packet = Packet::new(request, home.slice, home.local, atomic);
+                packet.sm = sm as u16;
+                let wire = &mut self.wires[sm];
+                if wire.is_empty() {
+                    self.travelling |= 1 << sm;
+                }
+                wire.push(packet);
+            }
+            outbox.requests.clear();
+            outbox.atomics.clear();
+        }
+    }
+
+    /// Next tick of the DRAM domain that has something to do.
+    fn dram_tick(&self) -> Femtoseconds {
+        self.dram.tick_from(soonest(&self.channel_wakes))
+    }
+
+    /// Next tick of the L2 domain that has something to do.
+    fn l2_tick(&self) -> Femtoseconds {
+        self.l2.tick_from(soonest(&self.slice_wakes))
+    }
+
+    /// Next tick of the crossbar that has something to do.
+    fn noc_tick(&self) -> Femtoseconds {
+        if !self.requests.is_idle() || !self.replies.is_idle() {
+            return self.noc.next();
+        }
+        let arrivals = ones(self.travelling).filter_map(|sm| self.wires[sm as usize].front());
+        self.noc.tick_from(arrivals.map(|packet| packet.ready).min().unwrap_or(NEVER))
+    }
+
+    /// All ticks before `to`.
+    fn work<M: AtomicMemory, const SKIP: bool>(
+        &mut self,
+        layout: &Layout,
+        to: Femtoseconds,
+        inboxes: &mut [Inbox],
+        memory: &mut M,
+    ) {
+        loop {
+            let now = if SKIP {
+                self.dram_tick().min(self.l2_tick()).min(self.noc_tick())
+            } else {
+                self.dram.next().min(self.l2.next()).min(self.noc.next())
+            };
+            if now >= to {
+                return;
+            }
+            self.dram.skip_to(now);
+            if self.dram.next() == now {
+                self.dram_cycle::<SKIP>(layout, now);
+                self.dram.advance();
+            }
+            self.l2.skip_to(now);
+            if self.l2.next() == now {
+                self.l2_cycle::<M, SKIP>(layout, now, memory);
+                self.l2.advance();
+            }
+            self.noc.skip_to(now);
+            if self.noc.next() == now {
+                self.noc_cycle(layout, now, inboxes);
+                self.noc.advance();
+            }
+        }
+    }
+
+    /// One DRAM command clock of all channels.
+    fn dram_cycle<const SKIP: bool>(&mut self, layout: &Layout, now: Femtoseconds) {
+        let subs = layout.sub_partitions as usize;
+        for (number, channel) in self.channels.iter_mut().enumerate() {
+            if SKIP && self.channel_wakes[number] > now {
+                continue;
+            }
+            let slices = &mut self.slices[number * subs..][..subs];
+            let turn = channel.turn;
+            for i in 0..subs {
+                let sub = (turn + i) & (subs - 1);
+                let slice = &mut slices[sub];
+                let Some(access) = slice.to_dram.front().filter(|access| access.ready <= now) else { continue };
+                if !channel.has_room() {
+                    break;
+                }
+                let at = layout.map.coordinates(access.local, sub as u32);
+                channel.admit(at, access.write, access.entry, layout.merge_sectors);
+                channel.turn = sub + 1;
+                slice.to_dram.pop();
+                if slice.blocked {
+                    slice.blocked = false;
+                    self.slice_wakes[number * subs + sub] = now;
+                }
+            }
+            let arrivals = slices.iter().filter_map(|slice| slice.to_dram.front());
+            let arrival = arrivals.map(|access| access.ready).min().unwrap_or(NEVER);
+            let returning: usize = slices.iter().map(|slice| slice.from_dram.len()).sum();
+            let reads = returning + layout.map.parts() as usize <= layout.return_depth.max(layout.map.parts() as usize);
+            let (issued, next) = channel.tick(&layout.timing, self.dram.cycle(), reads);
+            let mut wake = if next == u64::MAX { NEVER } else { self.dram.time_of(next) };
+            // A full queue takes in the next access after a column command, which is this channel's own event.
+            if channel.has_room() {
+                wake = wake.min(arrival);
+            }
+            if !reads {
+                wake = now;
+            }
+            self.channel_wakes[number] = wake;
+            let Some(issued) = issued else { continue };
+            match (issued.command, issued.access) {
+                (Command::Activate, _) => {
+                    self.tally.counters.dram_activations += 1;
+                    self.tally.event(MemEvent::Activate, 1);
+                }
+                (_, Some(access)) => {
+                    let tally = &mut self.tally;
+                    let sectors = u64::from(access.parts.count_ones());
+                    tally.counters.dram_row_hits += u64::from(!access.opened);
+                    tally.counters.dram_busy_clocks += layout.timing.burst;
+                    if access.write {
+                        tally.counters.dram_writes += sectors;
+                        tally.event(MemEvent::DramWrite32, sectors);
+                    } else {
+                        tally.counters.dram_reads += sectors;
+                        tally.event(MemEvent::DramRead32, sectors);
+                        // The sub-partition is the low bits of the bank.
+                        let sub = issued.bank as usize & (subs - 1);
+                        let ready = now + layout.timing.read_latency * self.dram.period();
+                        let slice = &mut slices[sub];
+                        fill(slice, &access, ready);
+                        let wake = &mut self.slice_wakes[number * subs + sub];
+                        *wake = (*wake).min(ready);
+                    }
+                }
+                _ => {}
+            }
+        }
+    }
+
+    /// One L2 cycle of all slices.
+    fn l2_cycle<M: AtomicMemory, const SKIP: bool>(&mut self, layout: &Layout, now: Femtoseconds, memory: &mut M) {
+        let mut surroundings = Surroundings {
+            now,
+            period: self.l2.period(),
+            layout,
+            atomics: &mut self.atomics,
+            tally: &mut self.tally,
+            memory,
+        };
+        for (number, slice) in self.slices.iter_mut().enumerate() {
+            if SKIP && self.slice_wakes[number] > now {
+                continue;
+            }
+            self.slice_wakes[number] = slice.cycle(&mut surroundings);
+            if let Some(access) = slice.to_dram.front() {
+                let wake = &mut self.channel_wakes[number / layout.sub_partitions as usize];
+                *wake = (*wake).min(access.ready);
+            }
+            if let Some(answer) = slice.replies.front() {
+                if !self.replies.has_head(number as u32) {
+                    self.replies.offer(number as u32, head_of(layout, answer));
+                }
+            }
+        }
+    }
+
+    /// One cycle of both networks.
+    fn noc_cycle(&mut self, layout: &Layout, now: Femtoseconds, inboxes: &mut [Inbox]) {
+        for sm in ones(self.travelling) {
+            if let Some(packet) = self.wires[sm as usize].front().filter(|packet| packet.ready <= now) {
+                self.requests.offer(sm, Head { output: packet.slice.into(), flits: packet.flits });
+                self.travelling &= !(1 << sm);
+            }
+        }
+        let arrival = now + layout.noc_latency * self.noc.period();
+        let mut out = Outgoing { last: &mut self.last_message, inboxes, arrival };
+
+        let mut context = (&mut self.slices, &mut self.slice_wakes, &mut self.atomics, &mut out);
+        let flits = self.replies.cycle(
+            &mut context,
+            |_, _| true,
+            |(slices, wakes, atomics, out), number, sm| {
+                let slice = &mut slices[number as usize];
+                if slice.waits_for_replies() {
+                    slice.blocked = false;
+                    wakes[number as usize] = now;
+                }
+                let answer = slice.replies.pop()?;
+                out.answer(sm as usize, &answer, atomics);
+                slice.replies.front().map(|answer| head_of(layout, answer))
+            },
+        );
+        self.tally.counters.flits_to_sm += flits;
+        self.tally.event(MemEvent::Flit, flits);
+
+        let period = self.l2.period();
+        let mut context = (&mut self.slices, &mut self.slice_wakes, &mut self.wires, &mut self.travelling, &mut out);
+        let flits = self.requests.cycle(
+            &mut context,
+            |(slices, ..), number| slices[number as usize].has_room(layout),
+            |(slices, wakes, wires, travelling, out), sm, number| {
+                let wire = &mut wires[sm as usize];
+                let mut packet = wire.pop()?;
+                packet.ready = now + layout.rop_latency * period;
+                out.credit(sm as usize, packet.flits);
+                let slice = &mut slices[number as usize];
+                let wake = &mut wakes[number as usize];
+                if !slice.blocked {
+                    *wake = (*wake).min(packet.ready);
+                }
+                slice.input.push(packet);
+                let next = wire.front()?;
+                if next.ready > now {
+                    **travelling |= 1 << sm;
+                    return None;
+                }
+                Some(Head { output: next.slice.into(), flits: next.flits })
+            },
+        );
+        self.tally.counters.flits_to_memory += flits;
+        self.tally.event(MemEvent::Flit, flits);
+    }
+}
+
+/// Hands the sectors of a read to the slice.
+fn fill(slice: &mut Slice, access: &Access, ready: Femtoseconds) {
+    for part in ones(access.parts.into()) {
+        slice.from_dram.push(Fill { ready, entry: access.ids[part as usize] });
+    }
+}
+
+fn head_of(layout: &Layout, answer: &Answer) -> Head {
+    Head { output: answer.sm.into(), flits: layout.reply_flits(answer.kind) }
+}
+
+/// The wires to the SMs.
+struct Outgoing<'a> {
+    last: &'a mut [Femtoseconds],
+    inboxes: &'a mut [Inbox],
+    arrival: Femtoseconds,
+}
+
+impl Outgoing<'_> {
+    fn send(&mut self, sm: usize, reply: Reply) {
+        let last = &mut self.last[sm];
+        *last = self.arrival.max(*last);
+        if let Some(inbox) = self.inboxes.get_mut(sm) {
+            inbox.replies.push(Reply { time: *last, ..reply });
+        }
+    }
+
+    fn answer(&mut self, sm: usize, answer: &Answer, atomics: &mut Atomics) {
+        let Answer { line, tag, kind, traffic, sectors, .. } = *answer;
+        let mut atomic = 0;
+        if kind == ReplyKind::Atomic {
+            let result = atomics.take(answer.atomic);
+            if let Some(inbox) = self.inboxes.get_mut(sm) {
+                atomic = inbox.atomics.len() as u32;
+                inbox.atomics.push(result);
+            }
+        }
+        self.send(sm, Reply { time: 0, kind, traffic, sectors, tag, line, atomic });
+    }
+
+    fn credit(&mut self, sm: usize, flits: u8) {
+        let credit = Reply {
+            time: 0,
+            kind: ReplyKind::Credit,
+            traffic: Traffic::Data,
+            sectors: 0,
+            tag: flits.into(),
+            line: 0,
+            atomic: 0,
+        };
+        self.send(sm, credit);
+    }
+}
+
+/// Earliest of some times.
+fn soonest(times: &[Femtoseconds]) -> Femtoseconds {
+    times.iter().fold(NEVER, |a, &b| a.min(b))
+}
+
+/// Positions of the ones of a mask, lowest first.
+fn ones(mut mask: u64) -> impl Iterator<Item = u32> {
+    std::iter::from_fn(move || {
+        let bit = (mask != 0).then(|| mask.trailing_zeros())?;
+        mask &= mask - 1;
+        Some(bit)
+    })
+}
