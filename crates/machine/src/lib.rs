@@ -4,9 +4,12 @@
 pub mod activity;
 pub mod cache;
 pub mod clock;
+pub mod gpu;
 pub mod kernel;
 pub mod memory;
 pub mod message;
 pub mod sm;
 pub mod spec;
 pub mod stats;
+
+pub use gpu::{Control, Gpu, Options, Progress};

@@ -1,5 +1,6 @@
 //! Everything that passes between an SM and the rest in a window: the SM's only door.
 
+use crate::activity::SmActivity;
 use crate::message::{Femtoseconds, Inbox, Outbox};
 use serde::{Deserialize, Serialize};
 use warpwatt_simt::effect::AtomicDest;
@@ -80,6 +81,12 @@ pub struct Exchange {
     pub fault: Option<(Femtoseconds, Box<Fault>)>,
     /// When the SM will next do something without mail.
     pub next_time: Femtoseconds,
+    /// Nothing is resident or outstanding in the SM.
+    pub quiet: bool,
+    /// Warp instructions that the SM has issued in this launch.
+    pub warp_instructions: u64,
+    /// Activity up to the last cut.
+    pub sample: Option<SmActivity>,
 }
 
 impl Exchange {
@@ -96,6 +103,9 @@ impl Exchange {
             printed: Vec::new(),
             fault: None,
             next_time: u64::MAX,
+            quiet: true,
+            warp_instructions: 0,
+            sample: None,
         }
     }
 

@@ -549,6 +549,11 @@ impl Ldst {
         shared.min(line).max(now)
     }
 
+    /// Some cache waits for a line.
+    pub fn missing(&self) -> bool {
+        [&self.l1d, &self.l1c, &self.l1t].iter().any(|c| c.missing() || !c.idle())
+    }
+
     /// Transactions that a store instruction makes, for the warp's count of unacknowledged stores.
     pub fn transactions(&self, slot: u16) -> u32 {
         self.lists[slot as usize].transactions.len() as u32

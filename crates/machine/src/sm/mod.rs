@@ -472,9 +472,9 @@ impl Sm {
         }
     }
 
-    /// Whether warps are resident or messages under way to it.
-    pub fn idle(&self) -> bool {
-        self.warps.resident == 0 && self.starts.is_empty()
+    /// No warp is resident, none is about to come, and no cache waits for a line.
+    pub fn quiet(&self) -> bool {
+        self.warps.resident == 0 && self.starts.is_empty() && !self.fetch.l1i.missing() && !self.ldst.missing()
     }
 
     /// Who waits for whom, for deadlock reports.

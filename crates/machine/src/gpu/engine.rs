@@ -1,0 +1,419 @@
+//! The window loop: all SMs run a window, possibly on several threads, then their mail is exchanged and the memory side
+//! runs the same window.
+//!
+//! The grid of windows is fixed for a whole run: a window is as long as the shortest legal time of a message. Nothing
+//! that an SM does in a window can reach another SM or the memory side within it, so the order in which SMs run does
+//! not matter, and results do not depend on the number of threads. Windows in which nothing can happen are skipped.
+
+use crate::activity::MEM_EVENTS;
+use crate::gpu::dispatch::Dispatcher;
+use crate::gpu::options::{Control, Progress};
+use crate::memory::MemorySide;
+use crate::message::{Femtoseconds, Inbox, Outbox};
+use crate::sm::Sm;
+use crate::sm::exchange::{CtaStart, Exchange, HeapResult};
+use crate::stats::{Counters, Ending};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError, RwLock};
+use warpwatt_simt::exec::Printed;
+use warpwatt_simt::fault::Fault;
+use warpwatt_simt::memory::GlobalMemory;
+
+/// Why the loop returned.
+#[derive(Debug)]
+pub enum Pause {
+    /// The launch is complete.
+    Done,
+    /// The observer wants a checkpoint.
+    Checkpoint,
+    /// A sample was cut at this time: each SM's part is in its exchange, the memory side's here.
+    Sample(Femtoseconds, Box<(Counters, [u64; MEM_EVENTS])>),
+    /// The run is over.
+    Over(Ending),
+    /// A program fault, with the SM.
+    Fault(Box<Fault>, usize),
+}
+
+/// What the loop works on.
+pub struct Engine<'a> {
+    /// All SMs.
+    pub sms: &'a mut [Sm],
+    /// Their mail.
+    pub exchanges: &'a [Mutex<Exchange>],
+    /// The memory side.
+    pub memory_side: &'a mut MemorySide,
+    /// Global memory.
+    pub memory: &'a RwLock<GlobalMemory>,
+    /// The grid in progress.
+    pub dispatcher: &'a mut Dispatcher,
+    /// Printed text.
+    pub printed: &'a mut Vec<Printed>,
+    /// Where the loop stands: all parts have simulated everything before.
+    pub now: &'a mut Femtoseconds,
+    /// Time of the last CTA end.
+    pub last_end: &'a mut Femtoseconds,
+    /// Window length.
+    pub window: Femtoseconds,
+    /// The next sample, and the end of the run by the cycle limit.
+    pub sample_at: Femtoseconds,
+    /// See `sample_at`.
+    pub limit_at: Femtoseconds,
+    /// Threads.
+    pub threads: usize,
+    /// Skip what cannot matter.
+    pub skip: bool,
+    /// Asked every so many windows.
+    pub observer: &'a mut dyn FnMut(&Progress) -> Control,
+}
+
+/// Windows between two calls of the observer.
+const OBSERVE: u64 = 512;
+
+/// A lock that a panicking thread left is still good: the panic itself ends the run.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Runs a share of the SMs up to a time. With `all` false, SMs that have no mail and nothing to do are left behind.
+fn run_share(sms: &mut [Sm], first: usize, until: Femtoseconds, shared: &Shared<'_>) {
+    let memory = shared.memory.read().unwrap_or_else(PoisonError::into_inner);
+    for (i, sm) in sms.iter_mut().enumerate() {
+        let mut x = lock(&shared.exchanges[first + i]);
+        if shared.lazy && x.next_time >= until && !x.waiting() && !shared.flush.load(Ordering::Relaxed) {
+            continue;
+        }
+        let cut = shared.cut.load(Ordering::Relaxed);
+        if cut != 0 {
+            sm.run(cut, &mut x, &memory);
+            x.sample = Some(sm.counts.take_activity());
+        }
+        sm.run(until, &mut x, &memory);
+        x.next_time = sm.next_time();
+        x.quiet = sm.quiet();
+        x.warp_instructions = sm.counts.counters.warp_instructions;
+    }
+}
+
+/// What all threads see.
+struct Shared<'a> {
+    exchanges: &'a [Mutex<Exchange>],
+    memory: &'a RwLock<GlobalMemory>,
+    /// SMs with nothing to do may fall behind.
+    lazy: bool,
+    /// All SMs must come up to this time all the same.
+    flush: AtomicBool,
+    until: AtomicU64,
+    /// Where all SMs cut a sample on their way, or 0.
+    cut: AtomicU64,
+    generation: AtomicU64,
+    finished: AtomicUsize,
+    quit: AtomicBool,
+}
+
+impl Shared<'_> {
+    /// A worker's life: wait for a window, run its share, report.
+    fn work(&self, sms: &mut [Sm], first: usize) {
+        let mut seen = 0;
+        loop {
+            let mut spins = 0u32;
+            while self.generation.load(Ordering::Acquire) == seen {
+                pause(&mut spins);
+            }
+            seen += 1;
+            if self.quit.load(Ordering::Acquire) {
+                return;
+            }
+            run_share(sms, first, self.until.load(Ordering::Acquire), self);
+            self.finished.fetch_add(1, Ordering::Release);
+        }
+    }
+}
+
+/// Waits a little: spins at first, then lets others run.
+fn pause(spins: &mut u32) {
+    *spins += 1;
+    if *spins < 2000 {
+        std::hint::spin_loop();
+    } else {
+        std::thread::yield_now();
+    }
+}
+
+/// Ends the workers when the loop is left, in whatever way.
+struct Dismiss<'a, 'b>(&'a Shared<'b>);
+
+impl Drop for Dismiss<'_, '_> {
+    fn drop(&mut self) {
+        self.0.quit.store(true, Ordering::Release);
+        self.0.generation.fetch_add(1, Ordering::Release);
+    }
+}
+
+impl Engine<'_> {
+    /// Runs until something asks for attention.
+    pub fn run(self) -> Pause {
+        let Engine { sms, exchanges, memory, threads, .. } = self;
+        let share = sms.len().div_ceil(threads.clamp(1, sms.len()));
+        let shared = Shared {
+            exchanges,
+            memory,
+            lazy: self.skip,
+            flush: AtomicBool::new(false),
+            until: AtomicU64::new(0),
+            cut: AtomicU64::new(0),
+            generation: AtomicU64::new(0),
+            finished: AtomicUsize::new(0),
+            quit: AtomicBool::new(false),
+        };
+        let (own, others) = sms.split_at_mut(share.min(sms.len()));
+        let workers = others.len().div_ceil(share);
+        std::thread::scope(|scope| {
+            for (i, part) in others.chunks_mut(share).enumerate() {
+                let shared = &shared;
+                scope.spawn(move || shared.work(part, (i + 1) * share));
+            }
+            let _dismiss = Dismiss(&shared);
+            let mut turn = Turn {
+                memory_side: self.memory_side,
+                dispatcher: self.dispatcher,
+                printed: self.printed,
+                now: self.now,
+                last_end: self.last_end,
+                window: self.window,
+                outboxes: vec![Outbox::default(); exchanges.len()],
+                inboxes: vec![Inbox::default(); exchanges.len()],
+                shared: &shared,
+                workers,
+                ends: Vec::with_capacity(64),
+            };
+            let mut windows = 0u64;
+            loop {
+                if let Some(pause) = turn.window(own, self.sample_at, self.limit_at, self.skip) {
+                    return pause;
+                }
+                windows += 1;
+                if windows % OBSERVE == 0 {
+                    match (self.observer)(&turn.progress()) {
+                        Control::Continue => {}
+                        Control::Checkpoint => {
+                            turn.catch_up(own);
+                            return Pause::Checkpoint;
+                        }
+                        Control::Stop => {
+                            turn.catch_up(own);
+                            return Pause::Over(Ending::Interrupted);
+                        }
+                    }
+                }
+            }
+        })
+    }
+}
+
+/// The loop's working set, apart from the SMs.
+struct Turn<'a, 'b> {
+    memory_side: &'a mut MemorySide,
+    dispatcher: &'a mut Dispatcher,
+    printed: &'a mut Vec<Printed>,
+    now: &'a mut Femtoseconds,
+    last_end: &'a mut Femtoseconds,
+    window: Femtoseconds,
+    outboxes: Vec<Outbox>,
+    inboxes: Vec<Inbox>,
+    shared: &'a Shared<'b>,
+    workers: usize,
+    /// CTA ends of a window, kept for its room.
+    ends: Vec<(Femtoseconds, usize)>,
+}
+
+impl Turn<'_, '_> {
+    fn progress(&self) -> Progress {
+        let (ctas_done, ctas) = self.dispatcher.progress();
+        let warp_instructions = self.shared.exchanges.iter().map(|x| lock(x).warp_instructions).sum();
+        Progress { time: *self.now, ctas_done, ctas, warp_instructions, ..Progress::default() }
+    }
+
+    /// All SMs, on all threads.
+    fn run_sms(&mut self, own: &mut [Sm], until: Femtoseconds) {
+        let s = self.shared;
+        if self.workers > 0 {
+            s.finished.store(0, Ordering::Relaxed);
+            s.until.store(until, Ordering::Release);
+            s.generation.fetch_add(1, Ordering::Release);
+        }
+        run_share(own, 0, until, s);
+        let mut spins = 0;
+        while s.finished.load(Ordering::Acquire) < self.workers {
+            pause(&mut spins);
+        }
+    }
+
+    /// Brings SMs that had nothing to do up to the present, so that their counters are complete.
+    fn catch_up(&mut self, own: &mut [Sm]) {
+        self.shared.flush.store(true, Ordering::Relaxed);
+        self.run_sms(own, *self.now);
+        self.shared.flush.store(false, Ordering::Relaxed);
+    }
+
+    /// One window, or as many as pass before something happens; the last one ends early at the limit.
+    fn window(&mut self, own: &mut [Sm], sample: Femtoseconds, limit: Femtoseconds, skip: bool) -> Option<Pause> {
+        let start = *self.now;
+        if self.dispatcher.done() && self.quiet() {
+            self.catch_up(own);
+            return Some(Pause::Done);
+        }
+        let next = self.next_event();
+        if next == u64::MAX {
+            self.catch_up(own);
+            return Some(Pause::Over(Ending::Deadlock { message: String::new() }));
+        }
+        let mut end = (start / self.window + 1) * self.window;
+        if skip && next >= end {
+            // On to the window that holds the next event, but not beyond one with a sample in it.
+            end = (next.min(sample) / self.window + 1) * self.window;
+        }
+        let end = end.min(limit);
+        let cut = if sample < end { sample } else { 0 };
+        if cut != 0 {
+            self.shared.cut.store(cut, Ordering::Relaxed);
+            self.shared.flush.store(true, Ordering::Relaxed);
+        }
+        self.run_sms(own, end);
+        let fault = self.collect(end);
+        let mut tally = None;
+        if cut != 0 {
+            self.shared.cut.store(0, Ordering::Relaxed);
+            self.shared.flush.store(false, Ordering::Relaxed);
+            self.run_memory(start, cut);
+            tally = Some(Box::new(self.memory_side.take_tally()));
+        }
+        self.run_memory(start.max(cut), end);
+        self.deliver();
+        *self.now = end;
+        if let Some((fault, sm)) = fault {
+            return Some(Pause::Fault(fault, sm));
+        }
+        if let Some(tally) = tally {
+            return Some(Pause::Sample(cut, tally));
+        }
+        if end == limit {
+            self.catch_up(own);
+            return Some(Pause::Over(Ending::CycleLimit { cycles: 0 }));
+        }
+        None
+    }
+
+    fn run_memory(&mut self, from: Femtoseconds, to: Femtoseconds) {
+        self.memory_side.run(from, to, &mut self.outboxes, &mut self.inboxes, &mut *write(self.shared.memory));
+    }
+
+    /// Whether nothing is under way in any SM.
+    fn quiet(&self) -> bool {
+        self.shared.exchanges.iter().all(|x| {
+            let x = lock(x);
+            x.quiet && !x.waiting()
+        })
+    }
+
+    /// When something happens next anywhere.
+    fn next_event(&self) -> Femtoseconds {
+        let mut next = self.memory_side.next_event();
+        for x in self.shared.exchanges {
+            let x = lock(x);
+            next = next.min(x.next_time);
+            if x.waiting() {
+                let reply = x.inbox.replies.first().map_or(u64::MAX, |r| r.time);
+                let begin = x.starts.first().map_or(u64::MAX, |s| s.time);
+                let heap = x.heap_results.first().map_or(u64::MAX, |h| h.time);
+                next = next.min(reply).min(begin).min(heap);
+            }
+        }
+        next
+    }
+
+    /// Takes what the SMs sent: stores reach memory in SM order, CTA ends and heap calls in (time, SM) order. Returns the
+    /// earliest fault.
+    fn collect(&mut self, end: Femtoseconds) -> Option<(Box<Fault>, usize)> {
+        let exchanges = self.shared.exchanges;
+        let mut fault: Option<(Femtoseconds, Box<Fault>, usize)> = None;
+        let mut ends = std::mem::take(&mut self.ends);
+        // These two are for programs that print or allocate; they cost nothing otherwise.
+        let mut calls = Vec::new();
+        let mut texts = Vec::new();
+        let mut memory = write(self.shared.memory);
+        for (i, x) in exchanges.iter().enumerate() {
+            let mut x = lock(x);
+            if !x.log.is_empty() {
+                x.log.apply(&mut memory);
+                x.log.clear();
+            }
+            std::mem::swap(&mut x.outbox, &mut self.outboxes[i]);
+            ends.extend(x.ended.drain(..).map(|e| (e.time, i)));
+            calls.extend(x.heap.drain(..).map(|c| (c.time, i, c)));
+            texts.extend(x.printed.drain(..).map(|(time, p)| (time, i, p)));
+            if let Some((time, f)) = x.fault.take()
+                && fault.as_ref().is_none_or(|(t, _, _)| time < *t)
+            {
+                fault = Some((time, f, i));
+            }
+        }
+        ends.sort_by_key(|&(time, sm)| (time, sm));
+        for (time, sm) in ends.drain(..) {
+            *self.last_end = (*self.last_end).max(time);
+            if let Some(cta) = self.dispatcher.ended(sm) {
+                lock(&exchanges[sm]).starts.push(CtaStart { time: (time + self.window).max(end), cta });
+            }
+        }
+        self.ends = ends;
+        calls.sort_by_key(|(time, sm, _)| (*time, *sm));
+        for (time, sm, call) in calls {
+            let mut values = [0; 32];
+            for lane in 0..32 {
+                if call.lanes >> lane & 1 != 0 {
+                    values[lane] = if call.malloc {
+                        memory.malloc(call.operands[lane])
+                    } else {
+                        memory.free(call.operands[lane]) as u64
+                    };
+                }
+            }
+            let time = (time + self.window).max(end);
+            let dest = call.dest;
+            lock(&exchanges[sm]).heap_results.push(HeapResult {
+                time,
+                warp: call.warp,
+                lanes: call.lanes,
+                values,
+                dest,
+            });
+        }
+        texts.sort_by_key(|(time, sm, _)| (*time, *sm));
+        self.printed.extend(texts.into_iter().map(|(_, _, text)| text));
+        fault.map(|(_, f, sm)| (f, sm))
+    }
+
+    /// Hands the memory side's replies to the SMs.
+    fn deliver(&mut self) {
+        for (x, inbox) in self.shared.exchanges.iter().zip(&mut self.inboxes) {
+            if inbox.replies.is_empty() {
+                continue;
+            }
+            let mut x = lock(x);
+            if x.inbox.replies.is_empty() {
+                std::mem::swap(&mut x.inbox, inbox);
+            } else {
+                // The SM has not read its last mail: the indices of atomic results move.
+                let shift = x.inbox.atomics.len() as u32;
+                x.inbox.replies.extend(inbox.replies.drain(..).map(|mut r| {
+                    r.atomic += shift;
+                    r
+                }));
+                x.inbox.atomics.append(&mut inbox.atomics);
+            }
+        }
+    }
+}
+
+fn write(memory: &RwLock<GlobalMemory>) -> std::sync::RwLockWriteGuard<'_, GlobalMemory> {
+    memory.write().unwrap_or_else(PoisonError::into_inner)
+}

@@ -1,0 +1,423 @@
+//! The GPU as a device: launches run on the SMs and the memory side, and everything that they count is collected.
+
+pub mod dispatch;
+pub mod engine;
+pub mod options;
+
+mod snapshot;
+
+pub use options::{Control, Options, Progress};
+pub use snapshot::RestoreError;
+
+use crate::activity::Sample;
+use crate::clock::period_of;
+use crate::kernel::Kernel;
+use crate::memory::MemorySide;
+use crate::message::Femtoseconds;
+use crate::sm::Sm;
+use crate::sm::exchange::Exchange;
+use crate::spec::{Spec, SpecError, occupancy};
+use crate::stats::{Counters, Ending, LaunchStats, RunStats};
+use dispatch::Dispatcher;
+use engine::{Engine, Pause};
+use serde::{Deserialize, Serialize};
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
+use warpwatt_simt::device::{Arg, Device, DeviceError, Dim3, TextureBinding};
+use warpwatt_simt::exec::Printed;
+use warpwatt_simt::host::Host;
+
+/// The launch in progress.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+struct Running {
+    dispatcher: Dispatcher,
+    stats: LaunchStats,
+    /// Time of the last CTA end.
+    last_end: Femtoseconds,
+    /// Core tick at which the launch began.
+    tick: u64,
+}
+
+/// All that changes while a GPU runs, memory apart.
+#[derive(Debug, Serialize, Deserialize)]
+struct State {
+    sms: Vec<Sm>,
+    exchanges: Vec<Mutex<Exchange>>,
+    now: Femtoseconds,
+    running: Option<Running>,
+    launches: Vec<LaunchStats>,
+    samples: Vec<Sample>,
+    printed: Vec<Printed>,
+    ending: Ending,
+    /// Where the present sample began.
+    sample_start: Femtoseconds,
+    /// Core tick of the next sample.
+    next_sample: u64,
+    /// Warp instructions of completed launches.
+    issued: u64,
+}
+
+/// What is called now and then while a launch runs.
+pub type Observer = Box<dyn FnMut(&Progress) -> Control + Send>;
+
+/// What is called with a state that can be saved.
+pub type Checkpoint = Box<dyn FnMut(Vec<u8>) -> Result<(), String> + Send>;
+
+/// A simulated GPU.
+pub struct Gpu {
+    spec: Spec,
+    options: Options,
+    host: Host,
+    memory_side: MemorySide,
+    state: State,
+    /// Window length.
+    window: Femtoseconds,
+    observer: Option<Observer>,
+    checkpoint: Option<Checkpoint>,
+    /// A restored run that the host program is still replaying.
+    replay: Option<Replay>,
+}
+
+/// What a restored GPU keeps until the host program has come to the launch that was in progress: until then host calls
+/// work on scratch memory, and launches that were complete are passed over.
+#[derive(Debug)]
+struct Replay {
+    memory: warpwatt_simt::memory::GlobalMemory,
+    passed: usize,
+}
+
+impl std::fmt::Debug for Gpu {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Gpu").field("spec", &self.spec.name).field("now", &self.state.now).finish_non_exhaustive()
+    }
+}
+
+/// Length of a message window: the crossbar's latency at its highest clock.
+fn window(spec: &Spec) -> Femtoseconds {
+    spec.noc_latency_cycles as u64 * period_of(spec.noc_max_mhz.max(spec.noc_mhz))
+}
+
+/// Most store instructions that an SM can issue in one window: one a core cycle.
+fn stores_per_window(spec: &Spec) -> u32 {
+    let fastest = spec.dvfs.core_levels.iter().map(|l| l.mhz).fold(spec.core_mhz, f64::max);
+    (window(spec) / period_of(fastest)) as u32 + 2
+}
+
+impl Gpu {
+    /// A GPU at time zero.
+    pub fn new(spec: Spec, options: Options) -> Result<Gpu, SpecError> {
+        spec.validate()?;
+        let noc_latency = spec.noc_latency_cycles as u64 * period_of(spec.noc_mhz);
+        let mut memory_side = MemorySide::new(&spec);
+        memory_side.set_skip(!options.no_skip);
+        let stores = stores_per_window(&spec);
+        let state = State {
+            sms: (0..spec.sms).map(|i| Sm::new(&spec, i, noc_latency, !options.no_skip)).collect(),
+            exchanges: (0..spec.sms).map(|_| Mutex::new(Exchange::new(stores))).collect(),
+            now: 0,
+            running: None,
+            launches: Vec::new(),
+            samples: Vec::new(),
+            printed: Vec::new(),
+            ending: Ending::Completed,
+            sample_start: 0,
+            next_sample: options.sample_cycles.unwrap_or(u64::MAX),
+            issued: 0,
+        };
+        Ok(Gpu {
+            window: window(&spec),
+            spec,
+            host: Host { registers_override: options.registers, ..Host::new() },
+            options,
+            memory_side,
+            state,
+            observer: None,
+            checkpoint: None,
+            replay: None,
+        })
+    }
+
+    /// The GPU's parameters.
+    pub fn spec(&self) -> &Spec {
+        &self.spec
+    }
+
+    /// Sets what is called now and then while a launch runs.
+    pub fn set_observer(&mut self, observer: Observer) {
+        self.observer = Some(observer);
+    }
+
+    /// Sets what is called with the saved state when the observer answers [`Control::Checkpoint`].
+    pub fn set_checkpoint(&mut self, checkpoint: Checkpoint) {
+        self.checkpoint = Some(checkpoint);
+    }
+
+    /// Everything counted so far.
+    pub fn stats(&self) -> RunStats {
+        let mut launches = self.state.launches.clone();
+        launches.extend(self.state.running.as_ref().map(|r| r.stats.clone()));
+        RunStats {
+            ending: self.state.ending.clone(),
+            launches,
+            samples: self.state.samples.clone(),
+            printed: self.state.printed.iter().map(|p| p.text.clone()).collect(),
+        }
+    }
+
+    fn begin(&mut self, launch: warpwatt_simt::launch::Launch) -> Result<(), DeviceError> {
+        let launch = Arc::new(launch);
+        let program = &launch.program;
+        let registers = program.registers_per_thread;
+        let fit = occupancy(&self.spec, launch.threads_per_cta(), registers, launch.shared_bytes());
+        if fit.ctas == 0 {
+            return Err(DeviceError::Invalid(format!(
+                "kernel {}: a CTA of {} threads with {registers} registers each and {} bytes of shared memory does not fit \
+                 an SM of {}: limited by {}",
+                program.kernel,
+                launch.threads_per_cta(),
+                launch.shared_bytes(),
+                self.spec.name,
+                fit.limit.label()
+            )));
+        }
+        let kernel = Arc::new(Kernel::new(launch.clone(), &self.spec, fit.ctas));
+        let state = &mut self.state;
+        let tick = state.sms[0].clock().tick_at(state.now);
+        let period = state.sms[0].clock().period();
+        let start = state.sms[0].clock().time(tick);
+        for sm in &mut state.sms {
+            sm.begin(kernel.clone(), tick);
+        }
+        let mut dispatcher = Dispatcher::new(launch.ctas(), state.sms.len(), fit.ctas);
+        let first = start + self.spec.launch_latency_cycles as u64 * period;
+        let exchanges = &state.exchanges;
+        dispatcher.begin(first, period, self.spec.cta_launches_per_cycle, |sm, s| lock(&exchanges[sm]).starts.push(s));
+        state.sample_start = start;
+        state.running = Some(Running {
+            dispatcher,
+            last_end: start,
+            tick,
+            stats: LaunchStats {
+                kernel: program.kernel.clone(),
+                grid: launch.grid,
+                block: launch.block,
+                registers_per_thread: registers,
+                shared_bytes: launch.shared_bytes(),
+                ctas_per_sm: fit.ctas,
+                occupancy_limit: fit.limit.label().to_string(),
+                cycles: 0,
+                stepped_sm_cycles: 0,
+                start,
+                end: start,
+                slots: vec![0; crate::stats::SLOTS],
+                counters: Counters::default(),
+            },
+        });
+        Ok(())
+    }
+
+    /// Runs the present launch to its end, or to the end of the run.
+    fn go_on(&mut self) -> Result<(), DeviceError> {
+        let memory = RwLock::new(std::mem::take(&mut self.host.memory));
+        let result = self.drive(&memory);
+        self.host.memory = memory.into_inner().unwrap_or_else(PoisonError::into_inner);
+        result
+    }
+
+    fn drive(&mut self, memory: &RwLock<warpwatt_simt::memory::GlobalMemory>) -> Result<(), DeviceError> {
+        let limit_at = self.options.max_cycles.map_or(u64::MAX, |c| self.state.sms[0].clock().time(c));
+        loop {
+            let state = &mut self.state;
+            let Some(running) = state.running.as_mut() else { return Ok(()) };
+            let sample_at = match state.next_sample {
+                u64::MAX => u64::MAX,
+                tick => state.sms[0].clock().time(tick),
+            };
+            let (launches, issued, clock) = (state.launches.len() as u32, state.issued, *state.sms[0].clock());
+            let observer = &mut self.observer;
+            let pause = Engine {
+                sms: &mut state.sms,
+                exchanges: &state.exchanges,
+                memory_side: &mut self.memory_side,
+                memory,
+                dispatcher: &mut running.dispatcher,
+                printed: &mut state.printed,
+                now: &mut state.now,
+                last_end: &mut running.last_end,
+                window: self.window,
+                sample_at,
+                limit_at,
+                threads: self.options.threads.max(1),
+                skip: !self.options.no_skip,
+                observer: &mut |p: &Progress| match observer {
+                    Some(observe) => observe(&Progress {
+                        cycles: clock.tick_at(p.time),
+                        warp_instructions: issued + p.warp_instructions,
+                        launches,
+                        ..p.clone()
+                    }),
+                    None => Control::Continue,
+                },
+            }
+            .run();
+            match pause {
+                Pause::Sample(time, tally) => {
+                    self.cut_sample(time, &tally.1, true);
+                    if let Some(r) = self.state.running.as_mut() {
+                        r.stats.counters.add(&tally.0);
+                    }
+                    self.state.next_sample += self.options.sample_cycles.unwrap_or(u64::MAX / 2);
+                }
+                Pause::Checkpoint => {
+                    let bytes = self.save_with(memory);
+                    if let Some(keep) = self.checkpoint.as_mut() {
+                        keep(bytes).map_err(DeviceError::Failed)?;
+                    }
+                }
+                Pause::Done => {
+                    self.finish(Ending::Completed);
+                    return Ok(());
+                }
+                Pause::Over(ending) => {
+                    let ending = match ending {
+                        Ending::Deadlock { .. } => Ending::Deadlock { message: self.deadlock() },
+                        Ending::CycleLimit { .. } => {
+                            Ending::CycleLimit { cycles: self.options.max_cycles.unwrap_or_default() }
+                        }
+                        other => other,
+                    };
+                    let message = describe(&ending);
+                    self.finish(ending);
+                    return Err(DeviceError::Failed(message));
+                }
+                Pause::Fault(fault, _) => {
+                    let message = fault.to_string();
+                    self.finish(Ending::Fault { message: message.clone(), line: fault.line });
+                    return Err(DeviceError::Failed(message));
+                }
+            }
+        }
+    }
+
+    fn deadlock(&self) -> String {
+        let mut text = String::from("deadlock: nothing can happen any more");
+        for line in self.state.sms.iter().flat_map(|sm| sm.explain()).take(40) {
+            text.push_str("\n  ");
+            text.push_str(&line);
+        }
+        text
+    }
+
+    /// Closes the present sample at a time. `cut`: the SMs cut theirs on the way; else they stand there now.
+    fn cut_sample(&mut self, end: Femtoseconds, mem: &[u64], cut: bool) {
+        let state = &mut self.state;
+        let sms = state
+            .sms
+            .iter_mut()
+            .zip(&state.exchanges)
+            .map(|(sm, x)| {
+                let early = if cut { lock(x).sample.take() } else { None };
+                early.unwrap_or_else(|| sm.counts.take_activity())
+            })
+            .collect();
+        state.samples.push(Sample {
+            start: state.sample_start,
+            end,
+            launch: state.launches.len() as u32,
+            core_mhz: self.spec.core_mhz,
+            core_volts: self.spec.core_volts(self.spec.core_mhz),
+            noc_mhz: self.spec.noc_mhz,
+            dram_mhz: self.spec.dram_mhz,
+            mem_volts: self.spec.mem_volts(self.spec.dram_mhz),
+            sms,
+            mem: mem.to_vec(),
+        });
+        state.sample_start = end;
+    }
+
+    /// Closes the launch in progress.
+    fn finish(&mut self, ending: Ending) {
+        let (counters, events) = self.memory_side.take_tally();
+        self.cut_sample(self.state.now, &events, false);
+        let state = &mut self.state;
+        state.ending = ending;
+        let Some(Running { mut stats, last_end, tick, .. }) = state.running.take() else { return };
+        stats.counters.add(&counters);
+        for sm in &state.sms {
+            stats.counters.add(&sm.counts.counters);
+            stats.slots.iter_mut().zip(&sm.counts.slots).for_each(|(a, b)| *a += b);
+            stats.stepped_sm_cycles += sm.counts.stepped;
+        }
+        stats.end = if state.ending == Ending::Completed { last_end } else { state.now };
+        stats.cycles = state.sms[0].clock().tick_at(stats.end) - tick;
+        state.issued += stats.counters.warp_instructions;
+        state.launches.push(stats);
+    }
+}
+
+fn describe(ending: &Ending) -> String {
+    match ending {
+        Ending::Completed => "completed".into(),
+        Ending::Fault { message, .. } | Ending::Deadlock { message } | Ending::AuditFailed { message } => {
+            message.clone()
+        }
+        Ending::CycleLimit { cycles } => format!("the limit of {cycles} cycles was reached"),
+        Ending::Interrupted => "interrupted".into(),
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Device for Gpu {
+    fn load_module(&mut self, name: &str, ptx: &str) -> Result<(), DeviceError> {
+        self.host.load_module(name, ptx)
+    }
+
+    fn alloc(&mut self, bytes: u64) -> Result<u64, DeviceError> {
+        self.host.alloc(bytes)
+    }
+
+    fn write(&mut self, address: u64, data: &[u8]) -> Result<(), DeviceError> {
+        self.host.write(address, data)
+    }
+
+    fn read(&mut self, address: u64, data: &mut [u8]) -> Result<(), DeviceError> {
+        self.host.read(address, data)
+    }
+
+    fn symbol(&mut self, name: &str) -> Result<(u64, u64), DeviceError> {
+        self.host.symbol(name)
+    }
+
+    fn bind_texture(&mut self, name: &str, binding: TextureBinding) -> Result<(), DeviceError> {
+        self.host.bind_texture(name, binding)
+    }
+
+    fn launch(
+        &mut self,
+        kernel: &str,
+        grid: Dim3,
+        block: Dim3,
+        dynamic_shared: u32,
+        args: &[Arg],
+    ) -> Result<(), DeviceError> {
+        if self.state.ending != Ending::Completed {
+            return Err(DeviceError::Failed(describe(&self.state.ending)));
+        }
+        let launch = self.host.launch(kernel, grid, block, dynamic_shared, args)?;
+        match self.replay.take() {
+            Some(mut replay) if replay.passed < self.state.launches.len() => {
+                replay.passed += 1;
+                self.replay = Some(replay);
+                return Ok(());
+            }
+            Some(replay) => {
+                self.host.memory = replay.memory;
+                self.reattach(launch)?;
+            }
+            None => self.begin(launch)?,
+        }
+        self.go_on()
+    }
+}

@@ -1,0 +1,113 @@
+//! Saving a GPU in the middle of a launch, and going on from there.
+//!
+//! A snapshot holds everything that changes: SMs, mail, memory side, device memory, statistics. What follows from the
+//! inputs (parameters, programs) is not in it: the host program is replayed up to the launch in progress, and the
+//! kernel is attached again. Format: a length-free postcard record, compressed with zstd.
+
+use super::{Gpu, Options, Replay, Running, State};
+use crate::kernel::Kernel;
+use crate::memory::MemoryState;
+use crate::spec::Spec;
+use serde::{Deserialize, Serialize};
+use std::sync::{Arc, PoisonError, RwLock};
+use thiserror::Error;
+use warpwatt_simt::device::DeviceError;
+use warpwatt_simt::launch::Launch;
+use warpwatt_simt::memory::GlobalMemory;
+
+/// Increased with every change of the format.
+const VERSION: u32 = 1;
+const LEVEL: i32 = 1;
+
+/// Why a snapshot cannot be used.
+#[derive(Debug, Error)]
+pub enum RestoreError {
+    /// Not a snapshot, or damaged.
+    #[error("the snapshot is damaged: {0}")]
+    Damaged(String),
+    /// Written by another version.
+    #[error("the snapshot has format {found}, this program reads format {VERSION}")]
+    Version {
+        /// The snapshot's.
+        found: u32,
+    },
+    /// Taken with other parameters.
+    #[error("the snapshot was taken with another GPU configuration or other options")]
+    Configuration,
+    /// The parameters themselves are not valid.
+    #[error(transparent)]
+    Spec(#[from] crate::spec::SpecError),
+}
+
+#[derive(Serialize)]
+struct Saved<'a> {
+    version: u32,
+    spec: u64,
+    state: &'a State,
+    memory_side: &'a MemoryState,
+    memory: &'a GlobalMemory,
+}
+
+#[derive(Deserialize)]
+struct Loaded {
+    version: u32,
+    spec: u64,
+    state: State,
+    memory_side: MemoryState,
+    memory: GlobalMemory,
+}
+
+impl Gpu {
+    pub(super) fn save_with(&self, memory: &RwLock<GlobalMemory>) -> Vec<u8> {
+        let memory = memory.read().unwrap_or_else(PoisonError::into_inner);
+        let saved = Saved {
+            version: VERSION,
+            spec: self.spec.hash(),
+            state: &self.state,
+            memory_side: self.memory_side.state(),
+            memory: &memory,
+        };
+        let bytes = postcard::to_allocvec(&saved).unwrap_or_default();
+        zstd::encode_all(&bytes[..], LEVEL).unwrap_or_default()
+    }
+
+    /// Goes on from a snapshot. The host program must be replayed with the same calls: what it loads, allocates and writes
+    /// before the launch that was in progress goes to scratch memory, complete launches return at once, and what it read
+    /// between them the caller must answer from a record. The launch that was in progress then goes on.
+    pub fn restore(spec: Spec, options: Options, bytes: &[u8]) -> Result<Gpu, RestoreError> {
+        let mut gpu = Gpu::new(spec, options)?;
+        let damaged = |e: &dyn std::fmt::Display| RestoreError::Damaged(e.to_string());
+        let plain = zstd::decode_all(bytes).map_err(|e| damaged(&e))?;
+        let (version, _): (u32, _) = postcard::take_from_bytes(&plain).map_err(|e| damaged(&e))?;
+        if version != VERSION {
+            return Err(RestoreError::Version { found: version });
+        }
+        let loaded: Loaded = postcard::from_bytes(&plain).map_err(|e| damaged(&e))?;
+        if loaded.spec != gpu.spec.hash() || loaded.version != VERSION {
+            return Err(RestoreError::Configuration);
+        }
+        gpu.state = loaded.state;
+        for sm in &mut gpu.state.sms {
+            sm.set_skip(!gpu.options.no_skip);
+        }
+        gpu.memory_side.restore(loaded.memory_side);
+        gpu.replay = Some(Replay { memory: loaded.memory, passed: 0 });
+        Ok(gpu)
+    }
+
+    /// The host has come to the launch that was in progress.
+    pub(super) fn reattach(&mut self, launch: Launch) -> Result<(), DeviceError> {
+        let Some(Running { stats, .. }) = &self.state.running else { return Ok(()) };
+        if stats.kernel != launch.program.kernel || stats.grid != launch.grid || stats.block != launch.block {
+            return Err(DeviceError::Invalid(format!(
+                "the snapshot is in the middle of {} {:?} × {:?}, the host launches {} {:?} × {:?}",
+                stats.kernel, stats.grid, stats.block, launch.program.kernel, launch.grid, launch.block
+            )));
+        }
+        let kernel = Arc::new(Kernel::new(Arc::new(launch), &self.spec, stats.ctas_per_sm));
+        for sm in &mut self.state.sms {
+            sm.attach(kernel.clone());
+        }
+        Ok(())
+    }
+}
