@@ -22,7 +22,7 @@ pub const WORKLOAD: Workload = Workload {
     suite: "Rodinia",
     description: "perceptron training step: shared-memory tree sums, then a streaming update of the weights",
     small: "8192 inputs, 16 hidden units",
-    full: "131072 inputs, 16 hidden units (16 MiB of weights and their changes)",
+    full: "131072 inputs, 16 hidden units (17 MiB)",
     kernels: &["backprop_forward", "backprop_adjust"],
     ptx: include_str!("kernel.ptx"),
     cuda: include_str!("kernel.cu"),

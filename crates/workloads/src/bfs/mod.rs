@@ -21,7 +21,7 @@ pub const WORKLOAD: Workload = Workload {
     suite: "Rodinia",
     description: "breadth-first search by levels: divergence, scattered loads, two launches per level until a flag is 0",
     small: "16384 nodes, about 98 thousand edges",
-    full: "262144 nodes, about 1.6 million edges (8 MiB)",
+    full: "262144 nodes, about 1.6 million edges (9 MiB)",
     kernels: &["bfs_expand", "bfs_commit"],
     ptx: include_str!("kernel.ptx"),
     cuda: include_str!("kernel.cu"),

@@ -25,7 +25,7 @@ pub const WORKLOAD: Workload = Workload {
     suite: "Rodinia",
     description: "speckle-reducing diffusion: sum trees, two tiled stencils with divisions, six arrays through memory",
     small: "128 × 128 pixels, 2 iterations",
-    full: "512 × 512 pixels, 4 iterations (10 MiB)",
+    full: "512 × 512 pixels, 4 iterations (11 MiB)",
     kernels: &["srad_extract", "srad_prepare", "srad_reduce", "srad_diffuse", "srad_update", "srad_compress"],
     ptx: include_str!("kernel.ptx"),
     cuda: include_str!("kernel.cu"),
