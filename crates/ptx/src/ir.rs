@@ -106,6 +106,22 @@ pub enum Space {
     Tex,
 }
 
+impl Space {
+    /// PTX's name, without the dot.
+    pub fn name(self) -> &'static str {
+        match self {
+            Space::Reg => "reg",
+            Space::Generic => "generic",
+            Space::Global => "global",
+            Space::Shared => "shared",
+            Space::Local => "local",
+            Space::Const => "const",
+            Space::Param => "param",
+            Space::Tex => "tex",
+        }
+    }
+}
+
 /// A parsed PTX file.
 #[derive(Clone, Debug)]
 pub struct Module {
@@ -125,6 +141,34 @@ pub struct Module {
     pub functions: Vec<Function>,
     /// `.file` table: index, path.
     pub files: Vec<(u32, String)>,
+}
+
+impl Module {
+    /// The function of that index.
+    pub fn function(&self, id: FuncId) -> &Function {
+        &self.functions[id.0 as usize]
+    }
+
+    /// The kernel of that name.
+    pub fn kernel(&self, name: &str) -> Option<FuncId> {
+        let found = self.functions.iter().position(|f| f.entry && f.name == name)?;
+        Some(FuncId(found as u32))
+    }
+
+    /// The source text of a span.
+    pub fn text(&self, span: Span) -> &str {
+        self.source.get(span.start as usize..span.end as usize).unwrap_or_default()
+    }
+
+    /// The variable that `reference` names within `function`.
+    pub fn variable<'m>(&'m self, function: &'m Function, reference: VarRef) -> Option<&'m Variable> {
+        match reference {
+            VarRef::Module(i) => self.variables.get(i as usize),
+            VarRef::Body(i) => function.body.as_ref()?.variables.get(i as usize),
+            VarRef::Param(i) => function.params.get(i as usize),
+            VarRef::Return(i) => function.returns.get(i as usize),
+        }
+    }
 }
 
 /// `.visible`, `.extern`, `.weak`, `.common`.
@@ -401,7 +445,7 @@ pub enum Special {
 }
 
 /// Opcodes. Names are PTX's; `Bar` covers `bar` and `barrier`, `Membar` covers `membar` and `fence`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[allow(missing_docs)]
 pub enum Opcode {
     Abs,
@@ -755,7 +799,7 @@ pub struct Modifiers {
     pub sync: bool,
     /// `.aligned`.
     pub aligned: bool,
-    /// Atomic operation.
+    /// Atomic operation; `Add` on `vabsdiff4` for `.add`.
     pub atom: Option<AtomOp>,
     /// Vote or match mode.
     pub vote: Option<VoteMode>,

@@ -1,13 +1,16 @@
 //! PTX text to a typed, resolved module: instructions, symbols, control flow with reconvergence points, live registers.
 //!
-//! The parser ([`parse`]) accepts what real files contain, modifiers in any order. Nothing here knows how an instruction
-//! executes.
+//! The parser ([`parse`]) accepts what real files contain, modifiers in any order; [`support`] says which
+//! forms execute. Nothing here knows how an instruction executes.
 
 mod error;
 pub mod ir;
 mod lex;
+mod lines;
 mod parse;
+pub mod support;
 mod words;
 
 pub use error::{ParseError, ParseErrors, line_column};
+pub use lines::Lines;
 pub use parse::{parse, parse_bytes};

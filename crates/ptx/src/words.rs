@@ -281,7 +281,7 @@ const MODIFIERS: &[(&str, Word)] = {
 
 /// Words of the manual that are kept as text: the matrix, asynchronous-copy, barrier-object, surface, query and video
 /// families, and what newer versions added.
-const OTHERS: &str = "a b d m p g s row col load store mma mma_async fence commit_group wait_group wait_all async bulk \
+const OTHERS: &str = "a b c d m p g s row col load store mma mma_async fence commit_group wait_group wait_all async bulk \
     tensor tile im2col reduce prefetch mbarrier init inval test_wait try_wait expect_tx complete_tx parity pending_count \
     noComplete noinc arrive_drop wait launch_dependents shared::cluster cluster::cta mbarrier::complete_tx::bytes \
     mbarrier::arrive::one multicast::cluster L2::cache_hint x1 x2 x4 m8n8 m16n8 m8n16 m16n16 trans sp ordered_metadata \

@@ -10,7 +10,7 @@ pub(crate) mod cursor;
 mod decl;
 mod init;
 mod instruction;
-mod modifiers;
+pub(crate) mod modifiers;
 mod module;
 mod operand;
 mod scope;

@@ -31,6 +31,16 @@ pub(crate) fn parse(cur: &mut Cursor<'_>, opcode: Opcode) -> Parse<Modifiers> {
     Ok(mods)
 }
 
+/// The modifiers that these words make on an opcode; `None` if a word is unknown or contradicts another.
+pub(crate) fn of_words<'w>(opcode: Opcode, list: impl Iterator<Item = &'w str>) -> Option<Modifiers> {
+    let mut mods = Modifiers { vector: 1, ..Modifiers::default() };
+    for word in list {
+        let meaning = words::modifier(word)?;
+        apply(&mut mods, opcode, meaning, word).then_some(())?;
+    }
+    Some(mods)
+}
+
 /// Sets a field that must be empty, or hold the same already.
 fn set<T: PartialEq>(slot: &mut Option<T>, value: T) -> bool {
     let free = slot.as_ref().is_none_or(|old| *old == value);
@@ -55,7 +65,8 @@ fn flag(slot: &mut bool) -> bool {
 fn apply(mods: &mut Modifiers, opcode: Opcode, meaning: Word, word: &str) -> bool {
     use Opcode::*;
     let compares = matches!(opcode, Set | Setp);
-    let atomic = matches!(opcode, Atom | Red | Redux);
+    // `vabsdiff4 … .add` accumulates: an operation on the third source.
+    let atomic = matches!(opcode, Atom | Red | Redux | Vabsdiff4);
     let barrier = opcode == Bar;
     match meaning {
         Word::Type(ty) => {

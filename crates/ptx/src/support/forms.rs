@@ -1,0 +1,222 @@
+//! The forms that execute, one row per line of the PTX ISA manual's instruction syntax.
+//!
+//! A row is an opcode, its modifiers, and its operands. A modifier group `.a/b` needs exactly one of its words, a group
+//! `?a/b` takes at most one. Types stand in the order of the instruction's types; `INT`, `RND` and so on abbreviate
+//! groups ([`GROUPS`]). Operands, destination first:
+//!
+//! | word | operand |
+//! | --- | --- |
+//! | `d`, `s` | destination register, source value of the first type's size |
+//! | `d1` `s1` `s2` | … of the second or third type's |
+//! | `dw`, `sw` | … of twice the first type's size |
+//! | `d32`, `s32` | … of 32 bits |
+//! | `d~`, `s~`, `s1~` | … where an integer register may be wider than the type |
+//! | `dv`, `sv` | as `d~`, `s~`, or a vector of as many as `.v2`/`.v4` says |
+//! | `dp`, `sp` | destination predicate, source predicate (perhaps negated, or an integer: not 0 is true) |
+//! | `dp\|dp`, `d\|dp` | one destination, or two if written `p\|q`, either of them perhaps `_` |
+//! | `d_` | as `d`, or `_` |
+//! | `m` | source or destination of `mov`: a value, an address, a special register, a pack or unpack |
+//! | `sa` | an address as a value: register, variable or number |
+//! | `a` | memory operand `[…]` |
+//! | `x` | texture operand with its coordinates |
+//! | `i` | integer literal |
+//! | `l`, `t` | label, list of labels |
+//!
+//! Beyond what real files use in numbers, the rows hold `lop3`, `dp4a`, `dp2a`, `sad`, `testp`, `mad24`, `cnot`, `szext`,
+//! `tanh`, `match`, `redux`, `isspacep` and `vabsdiff4`. Left out: 16-bit floats but for conversions, `.bf16` and `.tf32`,
+//! `.relu`, `.xorsign`, `.v8`, 128-bit types, `tex` with a level or gradient, `fns`, `elect`, `prefetch`, the other video
+//! instructions, and the families that [`super::family`] names.
+
+/// Abbreviations in rows.
+pub(super) const GROUPS: &[(&str, &str)] = &[
+    ("INT", "u16/u32/u64/s16/s32/s64"),
+    ("INT8", "u8/u16/u32/u64/s8/s16/s32/s64"),
+    ("WIDE", "u16/s16/u32/s32"),
+    ("CARRY", "u32/s32/u64/s64"),
+    ("SIGNED", "s16/s32/s64"),
+    ("BITS", "b16/b32/b64"),
+    ("SELECT", "b16/b32/b64/u16/u32/u64/s16/s32/s64/f32/f64"),
+    ("MEMORY", "b8/b16/b32/b64/u8/u16/u32/u64/s8/s16/s32/s64/f32/f64"),
+    ("RND", "rn/rz/rm/rp"),
+    ("IRND", "rni/rzi/rmi/rpi"),
+    ("ICMP", "eq/ne/lt/le/gt/ge"),
+    ("FCMP", "eq/ne/lt/le/gt/ge/equ/neu/ltu/leu/gtu/geu/num/nan"),
+    ("SEM", "weak/relaxed/acquire/release/acq_rel"),
+    ("SCOPE", "cta/cluster/gpu/sys"),
+];
+
+/// Opcode, modifiers, operands.
+pub(super) const FORMS: &[(&str, &str, &str)] = &[
+    // Integer arithmetic.
+    ("add", ".INT", "d s s"),
+    ("add", ".sat .s32", "d s s"),
+    ("add", ".cc .CARRY", "d s s"),
+    ("addc", "?cc .CARRY", "d s s"),
+    ("sub", ".INT", "d s s"),
+    ("sub", ".sat .s32", "d s s"),
+    ("sub", ".cc .CARRY", "d s s"),
+    ("subc", "?cc .CARRY", "d s s"),
+    ("mul", ".lo/hi .INT", "d s s"),
+    ("mul", ".wide .WIDE", "dw s s"),
+    ("mad", ".lo/hi .INT", "d s s s"),
+    ("mad", ".wide .WIDE", "dw s s sw"),
+    ("mad", ".hi .sat .s32", "d s s s"),
+    ("mad", ".lo/hi .cc .CARRY", "d s s s"),
+    ("madc", ".lo/hi ?cc .CARRY", "d s s s"),
+    ("mul24", ".lo/hi .u32/s32", "d s s"),
+    ("mad24", ".lo/hi .u32/s32", "d s s s"),
+    ("mad24", ".hi .sat .s32", "d s s s"),
+    ("sad", ".INT", "d s s s"),
+    ("div", ".INT", "d s s"),
+    ("rem", ".INT", "d s s"),
+    ("abs", ".SIGNED", "d s"),
+    ("neg", ".SIGNED", "d s"),
+    ("min", ".INT", "d s s"),
+    ("max", ".INT", "d s s"),
+    ("dp4a", ".u32/s32 .u32/s32", "d32 s32 s32 s32"),
+    ("dp2a", ".lo/hi .u32/s32 .u32/s32", "d32 s32 s32 s32"),
+    ("vabsdiff4", ".u32/s32 .u32/s32 .u32/s32 ?add", "d32 s32 s32 s32"),
+    // Bits.
+    ("popc", ".b32/b64", "d32 s"),
+    ("clz", ".b32/b64", "d32 s"),
+    ("bfind", "?shiftamt .CARRY", "d32 s"),
+    ("brev", ".b32/b64", "d s"),
+    ("bfe", ".CARRY", "d s s32 s32"),
+    ("bfi", ".b32/b64", "d s s s32 s32"),
+    ("bmsk", ".clamp/wrap .b32", "d s s"),
+    ("szext", ".clamp/wrap .u32/s32", "d s s32"),
+    ("and", ".BITS", "d s s"),
+    ("and", ".pred", "dp sp sp"),
+    ("or", ".BITS", "d s s"),
+    ("or", ".pred", "dp sp sp"),
+    ("xor", ".BITS", "d s s"),
+    ("xor", ".pred", "dp sp sp"),
+    ("not", ".BITS", "d s"),
+    ("not", ".pred", "dp sp"),
+    ("cnot", ".BITS", "d s"),
+    ("lop3", ".b32", "d s s s i"),
+    ("shl", ".BITS", "d s s32"),
+    ("shr", ".b16/b32/b64/u16/u32/u64/s16/s32/s64", "d s s32"),
+    ("shf", ".l/r .wrap/clamp .b32", "d s s s"),
+    ("prmt", ".b32 ?f4e/b4e/rc8/ecl/ecr/rc16", "d s s s"),
+    // Floating point.
+    ("add", "?RND ?ftz ?sat .f32", "d s s"),
+    ("add", "?RND .f64", "d s s"),
+    ("sub", "?RND ?ftz ?sat .f32", "d s s"),
+    ("sub", "?RND .f64", "d s s"),
+    ("mul", "?RND ?ftz ?sat .f32", "d s s"),
+    ("mul", "?RND .f64", "d s s"),
+    ("mad", "?RND ?ftz ?sat .f32", "d s s s"),
+    ("mad", "?RND .f64", "d s s s"),
+    ("fma", ".RND ?ftz ?sat .f32", "d s s s"),
+    ("fma", ".RND .f64", "d s s s"),
+    ("div", ".approx/full ?ftz .f32", "d s s"),
+    ("div", ".RND ?ftz .f32", "d s s"),
+    ("div", ".RND .f64", "d s s"),
+    ("abs", "?ftz .f32", "d s"),
+    ("abs", ".f64", "d s"),
+    ("neg", "?ftz .f32", "d s"),
+    ("neg", ".f64", "d s"),
+    ("min", "?ftz ?NaN .f32", "d s s"),
+    ("min", ".f64", "d s s"),
+    ("max", "?ftz ?NaN .f32", "d s s"),
+    ("max", ".f64", "d s s"),
+    ("copysign", ".f32/f64", "d s s"),
+    ("testp", ".finite/infinite/number/notanumber/normal/subnormal .f32/f64", "dp s"),
+    ("rcp", ".approx ?ftz .f32", "d s"),
+    ("rcp", ".RND ?ftz .f32", "d s"),
+    ("rcp", ".RND .f64", "d s"),
+    ("rcp", ".approx .ftz .f64", "d s"),
+    ("sqrt", ".approx ?ftz .f32", "d s"),
+    ("sqrt", ".RND ?ftz .f32", "d s"),
+    ("sqrt", ".RND .f64", "d s"),
+    ("rsqrt", ".approx ?ftz .f32/f64", "d s"),
+    ("sin", ".approx ?ftz .f32", "d s"),
+    ("cos", ".approx ?ftz .f32", "d s"),
+    ("lg2", ".approx ?ftz .f32", "d s"),
+    ("ex2", ".approx ?ftz .f32", "d s"),
+    ("tanh", ".approx .f32", "d s"),
+    // Comparison and selection.
+    ("setp", ".ICMP .INT", "dp|dp s s"),
+    ("setp", ".ICMP .and/or/xor .INT", "dp|dp s s sp"),
+    ("setp", ".lo/ls/hi/hs .u16/u32/u64", "dp|dp s s"),
+    ("setp", ".lo/ls/hi/hs .and/or/xor .u16/u32/u64", "dp|dp s s sp"),
+    ("setp", ".eq/ne .BITS", "dp|dp s s"),
+    ("setp", ".eq/ne .and/or/xor .BITS", "dp|dp s s sp"),
+    ("setp", ".FCMP ?ftz .f32/f64", "dp|dp s s"),
+    ("setp", ".FCMP .and/or/xor ?ftz .f32/f64", "dp|dp s s sp"),
+    ("set", ".ICMP .u32/s32/f32 .INT", "d s1 s1"),
+    ("set", ".ICMP .and/or/xor .u32/s32/f32 .INT", "d s1 s1 sp"),
+    ("set", ".lo/ls/hi/hs .u32/s32/f32 .u16/u32/u64", "d s1 s1"),
+    ("set", ".lo/ls/hi/hs .and/or/xor .u32/s32/f32 .u16/u32/u64", "d s1 s1 sp"),
+    ("set", ".eq/ne .u32/s32/f32 .BITS", "d s1 s1"),
+    ("set", ".eq/ne .and/or/xor .u32/s32/f32 .BITS", "d s1 s1 sp"),
+    ("set", ".FCMP ?ftz .u32/s32/f32 .f32/f64", "d s1 s1"),
+    ("set", ".FCMP .and/or/xor ?ftz .u32/s32/f32 .f32/f64", "d s1 s1 sp"),
+    ("selp", ".SELECT", "d s s sp"),
+    ("slct", "?ftz .SELECT .s32/f32", "d s s s1"),
+    // Movement and conversion.
+    ("mov", ".SELECT", "m m"),
+    ("mov", ".pred", "dp sp"),
+    ("cvt", "?sat .INT8 .INT8", "d~ s1~"),
+    ("cvt", ".RND ?ftz ?sat .f16/f32/f64 .INT8", "d s1~"),
+    ("cvt", ".IRND ?ftz ?sat .INT8 .f16/f32/f64", "d~ s1"),
+    ("cvt", "?IRND ?ftz ?sat .f32 .f32", "d s1"),
+    ("cvt", "?IRND ?sat .f64 .f64", "d s1"),
+    ("cvt", "?IRND ?sat .f16 .f16", "d s1"),
+    ("cvt", "?ftz ?sat .f64 .f32", "d s1"),
+    ("cvt", "?ftz ?sat .f32/f64 .f16", "d s1"),
+    ("cvt", ".RND ?ftz ?sat .f32 .f64", "d s1"),
+    ("cvt", ".RND ?ftz ?sat .f16 .f32/f64", "d s1"),
+    ("cvt", ".rn/rz .f16x2 .f32", "d s1 s1"),
+    ("cvta", ".global/shared/local/const/param .u32/u64", "d sa"),
+    ("cvta", ".to .global/shared/local/const/param .u32/u64", "d sa"),
+    ("isspacep", ".global/shared/local/const/param", "dp sa"),
+    // Memory.
+    (
+        "ld",
+        "?volatile/weak/relaxed/acquire ?SCOPE ?global/shared/local/const/param ?ca/cg/cs/lu/cv ?nc ?v2/v4 .MEMORY",
+        "dv a",
+    ),
+    ("ldu", "?global ?v2/v4 .MEMORY", "dv a"),
+    ("st", "?volatile/weak/relaxed/release ?SCOPE ?global/shared/local/param ?wb/cg/cs/wt ?v2/v4 .MEMORY", "a sv"),
+    ("atom", "?SEM ?SCOPE ?global/shared .add .u32/s32/u64/s64/f32/f64", "d_ a s"),
+    ("atom", "?SEM ?SCOPE ?global/shared .min/max .CARRY", "d_ a s"),
+    ("atom", "?SEM ?SCOPE ?global/shared .and/or/xor .b32/b64/u32/s32/u64", "d_ a s"),
+    ("atom", "?SEM ?SCOPE ?global/shared .inc/dec .u32", "d_ a s"),
+    ("atom", "?SEM ?SCOPE ?global/shared .exch .b32/b64/u32/s32/u64", "d_ a s"),
+    ("atom", "?SEM ?SCOPE ?global/shared .cas .b32/b64/u32/s32/u64", "d_ a s s"),
+    ("red", "?SEM ?SCOPE ?global/shared .add .u32/s32/u64/s64/f32/f64", "a s"),
+    ("red", "?SEM ?SCOPE ?global/shared .min/max .CARRY", "a s"),
+    ("red", "?SEM ?SCOPE ?global/shared .and/or/xor .b32/b64/u32/s32/u64", "a s"),
+    ("red", "?SEM ?SCOPE ?global/shared .inc/dec .u32", "a s"),
+    ("membar", "?sc/acq_rel/acquire/release .cta/gpu/sys", ""),
+    ("tex", ".1d/2d/3d/a1d/a2d/cube .v4 .f32/s32/u32 .f32/s32", "dv x"),
+    // Warps and CTAs.
+    ("activemask", ".b32", "d"),
+    ("vote", ".all/any/uni .pred", "dp sp"),
+    ("vote", ".sync .all/any/uni .pred", "dp sp s32"),
+    ("vote", ".ballot .b32", "d sp"),
+    ("vote", ".sync .ballot .b32", "d sp s32"),
+    ("shfl", ".up/down/bfly/idx .b32/u32/s32/f32", "d|dp s s32 s32"),
+    ("shfl", ".sync .up/down/bfly/idx .b32", "d|dp s s32 s32 s32"),
+    ("match", ".any .sync .b32/b64", "d32 s s32"),
+    ("match", ".all .sync .b32/b64", "d32|dp s s32"),
+    ("redux", ".sync .add/min/max .u32/s32", "d s s32"),
+    ("redux", ".sync .and/or/xor .b32", "d s s32"),
+    ("bar", ".sync ?aligned", "s32"),
+    ("bar", ".sync ?aligned", "s32 s32"),
+    ("bar", ".arrive ?aligned", "s32 s32"),
+    ("bar", ".red.popc ?aligned .u32", "d s32 sp"),
+    ("bar", ".red.popc ?aligned .u32", "d s32 s32 sp"),
+    ("bar", ".red .and/or ?aligned .pred", "dp s32 sp"),
+    ("bar", ".red .and/or ?aligned .pred", "dp s32 s32 sp"),
+    ("bar", ".warp", "s32"),
+    ("nanosleep", ".u32", "s"),
+    // Control; `call` has a checker of its own.
+    ("bra", "?uni", "l"),
+    ("brx", "?uni", "s32 t"),
+    ("ret", "?uni", ""),
+    ("exit", "", ""),
+    ("trap", "", ""),
+];
