@@ -3,6 +3,7 @@
 //! The parser ([`parse`]) accepts what real files contain, modifiers in any order; [`support`] says which
 //! forms execute. Nothing here knows how an instruction executes.
 
+pub mod cfg;
 mod error;
 pub mod ir;
 mod lex;
