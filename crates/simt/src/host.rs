@@ -36,8 +36,8 @@ fn invalid(e: impl std::fmt::Display) -> DeviceError {
 
 impl Host {
     /// A host with a device of default size.
-    pub fn new() -> Host {
-        Host::default()
+    pub fn new(registers_override: Option<u32>) -> Host {
+        Host { registers_override, ..Host::default() }
     }
 
     /// Parses a module, places its variables in memory and makes its kernels known.

@@ -126,7 +126,7 @@ impl Gpu {
         Ok(Gpu {
             window: window(&spec),
             spec,
-            host: Host { registers_override: options.registers, ..Host::new() },
+            host: Host::new(options.registers),
             options,
             memory_side,
             state,

@@ -270,6 +270,3 @@ impl Channel {
 
 #[cfg(test)]
 mod tests;
-
-#[cfg(test)]
-mod tests;
