@@ -1,12 +1,13 @@
 //! The host's side: what a host program may ask of a GPU, whoever simulates it.
 
+use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 /// A grid or block shape.
 pub type Dim3 = [u32; 3];
 
 /// A kernel argument.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[allow(missing_docs)]
 pub enum Arg {
     U8(u8),
@@ -35,7 +36,7 @@ pub enum DeviceError {
 }
 
 /// How a texture reference reads memory.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct TextureBinding {
     /// Device address of the texels, row by row.
     pub address: u64,
@@ -58,7 +59,7 @@ pub struct TextureBinding {
 }
 
 /// Texel channel formats.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[allow(missing_docs)]
 pub enum TexelFormat {
     U8,

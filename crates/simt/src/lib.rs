@@ -14,6 +14,7 @@ pub mod device;
 pub mod effect;
 pub mod exec;
 pub mod fault;
+pub mod functional;
 pub mod host;
 pub mod launch;
 pub mod memory;

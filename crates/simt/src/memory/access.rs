@@ -74,18 +74,18 @@ impl<'a> Direct<'a> {
 
 /// The shape of an access of `B` bytes per lane relative to an allocation.
 #[derive(Clone, Copy)]
-pub(super) struct Shape {
+pub(crate) struct Shape {
     /// All lanes are aligned and inside.
-    pub(super) inside: bool,
+    pub(crate) inside: bool,
     /// Lane i is at the first lane's address + i × B.
-    pub(super) unit_stride: bool,
+    pub(crate) unit_stride: bool,
     /// All lanes have one address.
-    pub(super) uniform: bool,
+    pub(crate) uniform: bool,
 }
 
 /// One pass over the addresses, without branches.
 #[inline(always)]
-pub(super) fn shape<const B: usize>(address: &[u64; 32], base: u64, size: u64) -> Shape {
+pub(crate) fn shape<const B: usize>(address: &[u64; 32], base: u64, size: u64) -> Shape {
     let Some(last) = size.checked_sub(B as u64) else {
         return Shape { inside: false, unit_stride: false, uniform: false };
     };

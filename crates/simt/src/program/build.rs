@@ -1,9 +1,17 @@
-//! From a module to a program.
+//! From a module to a program: which functions, where everything lies, then instruction by instruction.
 
 use thiserror::Error;
-use warpwatt_ptx::ir::{FuncId, Module, Span};
+use warpwatt_ptx::ir::*;
 
-use super::{ModuleImage, Program};
+use super::decode::{Constants, Decoder, Specials, Unit};
+use super::facts::{self, Names};
+use super::layout;
+use super::op::{Kind, MAX_PREDS, Op, Target};
+use super::storage::Storage;
+use super::{ModuleImage, NO_PC, Program, reach};
+use crate::alu::Level;
+use crate::opinfo::{Class, OpInfo, Unit as ExecutionUnit};
+use crate::space::{MAX_CONST_BYTES, MAX_LOCAL_BYTES, MAX_PARAM_BYTES};
 
 /// What a build needs beside the module.
 #[derive(Clone, Copy, Debug)]
@@ -28,6 +36,8 @@ pub enum BuildErrorKind {
     Unsupported(String),
     #[error("{what} needs {bytes} bytes; at most {limit} are possible")]
     TooLarge { what: &'static str, bytes: u64, limit: u64 },
+    #[error("the program has too many registers for the scoreboard's {limit} names")]
+    TooManyRegisters { limit: u32 },
 }
 
 /// Why a kernel cannot be built, and where.
@@ -42,9 +52,222 @@ pub struct BuildError {
     pub line: u32,
 }
 
-pub(super) fn build(module: &Module, kernel: FuncId, _options: &BuildOptions<'_>) -> Result<Program, BuildError> {
+/// Line numbers of a source text.
+struct Lines(Vec<u32>);
+
+impl Lines {
+    fn new(source: &str) -> Lines {
+        Lines(source.bytes().enumerate().filter(|(_, b)| *b == b'\n').map(|(at, _)| at as u32).collect())
+    }
+
+    fn of(&self, at: u32) -> u32 {
+        self.0.partition_point(|&newline| newline < at) as u32 + 1
+    }
+}
+
+pub(super) fn build(module: &Module, kernel: FuncId, options: &BuildOptions<'_>) -> Result<Program, BuildError> {
+    let lines = Lines::new(&module.source);
+    let fail = |kind, span: Span| BuildError { kind, span, line: lines.of(span.start) };
     let Some(function) = module.functions.get(kernel.0 as usize) else {
-        return Err(BuildError { kind: BuildErrorKind::NoKernel, span: Span::default(), line: 0 });
+        return Err(fail(BuildErrorKind::NoKernel, Span::default()));
     };
-    Err(BuildError { kind: BuildErrorKind::Unsupported(function.name.clone()), span: function.span, line: 0 })
+    if !function.entry {
+        return Err(fail(BuildErrorKind::NotAKernel(function.name.clone()), function.span));
+    }
+    let at_kernel = |kind| fail(kind, function.span);
+    let reachable = reach::functions(module, kernel);
+    let shared = layout::shared(module, &reachable);
+    let (params, param_bytes) = layout::parameter_block(function);
+    limit("the kernel's parameter block", param_bytes, MAX_PARAM_BYTES).map_err(at_kernel)?;
+    limit("shared memory", shared.bytes, crate::launch::MAX_SHARED_BYTES).map_err(at_kernel)?;
+    limit("the module's constant bank", options.image.constants.len() as u64, MAX_CONST_BYTES).map_err(at_kernel)?;
+
+    let mut units = Vec::with_capacity(reachable.len());
+    let mut entry = 0;
+    for &id in &reachable {
+        let function = &module.functions[id.0 as usize];
+        let Some(body) = &function.body else {
+            return Err(fail(BuildErrorKind::Undefined(function.name.clone()), function.span));
+        };
+        let storage = Storage::new(body);
+        let frame = layout::frame(function, body, &storage);
+        limit("the local memory of a function", frame.bytes, MAX_LOCAL_BYTES)
+            .map_err(|kind| fail(kind, function.span))?;
+        if storage.preds > MAX_PREDS {
+            let kind = BuildErrorKind::TooManyRegisters { limit: MAX_PREDS };
+            return Err(fail(kind, function.span));
+        }
+        units.push(Unit { id, function, body, storage, frame, entry });
+        // One more than the text: falling off the end returns.
+        entry += body.instructions.len() as u32 + 1;
+    }
+    let rows: u32 = units.iter().map(|u| u.storage.rows).sum();
+    let names = rows + units.iter().map(|u| u.storage.preds).sum::<u32>();
+    if names > u16::MAX as u32 {
+        return Err(at_kernel(BuildErrorKind::TooManyRegisters { limit: u16::MAX as u32 }));
+    }
+
+    let (mut constants, mut specials) = (Constants::new(), Specials::default());
+    let (mut ops, mut code, mut reconvergence) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut row_name, mut pred_name) = (0, rows);
+    for index in 0..units.len() {
+        let unit = &units[index];
+        let names = Names { storage: &unit.storage, rows: row_name, preds: pred_name };
+        row_name += unit.storage.rows;
+        pred_name += unit.storage.preds;
+        let meets = reach::reconvergence(unit.body);
+        let mut decoder = Decoder {
+            module,
+            image: options.image,
+            level: Level::detect(),
+            shared: &shared,
+            params: &params,
+            units: &units,
+            unit: index,
+            constants: &mut constants,
+            specials: &mut specials,
+            refresh: None,
+        };
+        for (i, meet) in unit.body.instructions.iter().zip(meets) {
+            let line = lines.of(i.span.start);
+            let decoded = decoder.decode(i).map_err(|kind| fail(kind, i.span))?;
+            let kernel = unit.function.entry;
+            ops.push(facts::facts(i, unit.body, &names, kernel, decoded.space, decoded.quiet, line));
+            reconvergence.push(meet.map_or(NO_PC, |at| unit.entry + at));
+            code.push(decoded.op);
+        }
+        let last = unit.body.instructions.last().map_or(unit.function.span, |i| i.span);
+        code.push(end_of(unit.function.entry));
+        ops.push(end_info(unit.function.entry, lines.of(last.start)));
+        reconvergence.push(NO_PC);
+    }
+    // A window of the last constant.
+    constants.rows.push(crate::alu::Row::ZERO);
+    let depths = Depths::new(&units, &code);
+    Ok(Program {
+        kernel: function.name.clone(),
+        ops,
+        code,
+        reconvergence,
+        names,
+        registers_per_thread: options.registers_override.unwrap_or_else(|| reach::live_registers(&units)),
+        functions: units
+            .iter()
+            .map(|u| super::Function {
+                name: u.function.name.clone(),
+                id: u.id,
+                entry: u.entry,
+                end: u.entry + u.body.instructions.len() as u32 + 1,
+                rows: u.storage.rows,
+                preds: u.storage.preds,
+                local_bytes: u.frame.bytes as u32,
+                params: u.frame.params.clone(),
+                returns: u.frame.returns.clone(),
+            })
+            .collect(),
+        params,
+        param_bytes: param_bytes as u32,
+        address_size: module.address_size,
+        static_shared: shared.bytes as u32,
+        local_bytes: depths.local,
+        constants: options.image.constants.clone(),
+        constant_base: options.image.constant_base,
+        textures: options.image.textures.clone(),
+        reqntid: function.reqntid,
+        maxntid: function.maxntid,
+        rows: depths.rows,
+        preds: depths.preds,
+        specials: specials.list,
+        special_rows: specials.rows,
+        constant_rows: constants.rows,
+        level: Level::detect(),
+    })
+}
+
+fn limit(what: &'static str, bytes: u64, limit: u32) -> Result<(), BuildErrorKind> {
+    let limit = limit as u64;
+    if bytes > limit { Err(BuildErrorKind::TooLarge { what, bytes, limit }) } else { Ok(()) }
+}
+
+/// The instruction behind a function's text.
+fn end_of(entry: bool) -> Op {
+    Op { guard: None, refresh: None, kind: if entry { Kind::Exit } else { Kind::Ret } }
+}
+
+fn end_info(entry: bool, line: u32) -> OpInfo {
+    OpInfo {
+        unit: ExecutionUnit::Control,
+        class: Class::Control,
+        space: None,
+        sources: Vec::new(),
+        dests: Vec::new(),
+        names: Vec::new(),
+        reads: 0,
+        writes: 0,
+        immediates: 0,
+        control: true,
+        exit: entry,
+        store: false,
+        drain: true,
+        line,
+    }
+}
+
+/// What the deepest chain of calls needs, each function at most once in it.
+#[derive(Clone, Copy, Debug, Default)]
+struct Depths {
+    rows: u32,
+    preds: u32,
+    local: u32,
+}
+
+impl Depths {
+    fn new(units: &[Unit<'_>], code: &[Op]) -> Depths {
+        let callees: Vec<Vec<usize>> = units
+            .iter()
+            .map(|u| {
+                let mut list: Vec<usize> = code[u.entry as usize..][..u.body.instructions.len()]
+                    .iter()
+                    .flat_map(|op| match &op.kind {
+                        Kind::Call(call) => match &call.target {
+                            Target::Function(f) => vec![*f as usize],
+                            Target::Indirect { functions, .. } => functions.iter().map(|&f| f as usize).collect(),
+                            Target::Builtin(_) => Vec::new(),
+                        },
+                        _ => Vec::new(),
+                    })
+                    .collect();
+                list.sort_unstable();
+                list.dedup();
+                list
+            })
+            .collect();
+        let mut known = vec![None; units.len()];
+        visit(0, units, &callees, &mut known, 0)
+    }
+}
+
+/// Calls in progress count as leaves, which cuts recursion. The depth is limited so that a long chain of functions
+/// cannot exhaust the host's stack; beyond it, frames grow when they are needed.
+fn visit(f: usize, units: &[Unit<'_>], callees: &[Vec<usize>], known: &mut [Option<Depths>], depth: u32) -> Depths {
+    if let Some(d) = known[f] {
+        return d;
+    }
+    known[f] = Some(Depths::default());
+    let mut deepest = Depths::default();
+    if depth < 200 {
+        for &callee in &callees[f] {
+            let d = visit(callee, units, callees, known, depth + 1);
+            deepest.rows = deepest.rows.max(d.rows);
+            deepest.preds = deepest.preds.max(d.preds);
+            deepest.local = deepest.local.max(d.local);
+        }
+    }
+    let own = Depths {
+        rows: units[f].storage.rows + deepest.rows,
+        preds: units[f].storage.preds + deepest.preds,
+        local: (units[f].frame.bytes as u32).next_multiple_of(16).saturating_add(deepest.local),
+    };
+    known[f] = Some(own);
+    own
 }

@@ -1,6 +1,6 @@
 //! A module placed in device memory: addresses of its variables, initial contents, the constant bank.
 
-use warpwatt_ptx::ir::{Init, InitValue, Module, Space, Variable};
+use warpwatt_ptx::ir::{FuncId, Init, InitValue, Linkage, Module, Space, Type, Variable};
 
 use crate::memory::{GlobalMemory, MemoryError, Region};
 use crate::space::{FUNCTION_BASE, TEXTURE_BASE};
@@ -10,17 +10,23 @@ use crate::space::{FUNCTION_BASE, TEXTURE_BASE};
 pub struct ModuleImage {
     /// Per module variable: its device address (`.global`, `.const`), its handle (texture references), 0 otherwise.
     pub addresses: Vec<u64>,
+    /// The same for the variables of each function's body.
+    bodies: Vec<Vec<u64>>,
     /// Names of the texture references; handle i is [`TEXTURE_BASE`] + 16 i.
     pub textures: Vec<String>,
     /// Device address of the constant bank.
     pub constant_base: u64,
-    /// Size of the constant bank.
-    pub constant_bytes: u32,
+    /// Initial contents of the constant bank.
+    pub constants: Vec<u8>,
 }
 
 /// The generic address of a function.
 pub fn function_address(function: u32) -> u64 {
     FUNCTION_BASE + 16 * function as u64
+}
+
+fn is_texture(v: &Variable) -> bool {
+    v.ty == Type::TexRef || v.space == Space::Tex
 }
 
 impl ModuleImage {
@@ -31,43 +37,61 @@ impl ModuleImage {
         memory: &mut GlobalMemory,
         symbols: impl Fn(&str) -> Option<u64>,
     ) -> Result<ModuleImage, MemoryError> {
-        let mut image = ModuleImage { addresses: vec![0; module.variables.len()], ..ModuleImage::default() };
+        let bodies: Vec<&[Variable]> =
+            module.functions.iter().map(|f| f.body.as_ref().map_or(&[][..], |b| &b.variables)).collect();
+        let mut image = ModuleImage::default();
         let mut constants = 0u64;
-        for (variable, address) in module.variables.iter().zip(&mut image.addresses) {
-            use warpwatt_ptx::ir::{Linkage, Type};
-            if matches!(variable.ty, Type::TexRef) || variable.space == Space::Tex {
-                *address = TEXTURE_BASE + 16 * image.textures.len() as u64;
-                image.textures.push(variable.name.clone());
-                continue;
+        let mut place = |v: &Variable, textures: &mut Vec<String>| -> Result<u64, MemoryError> {
+            if is_texture(v) {
+                textures.push(v.name.clone());
+                return Ok(TEXTURE_BASE + 16 * (textures.len() as u64 - 1));
             }
-            let external = (variable.linkage == Linkage::Extern).then(|| symbols(&variable.name)).flatten();
-            match (variable.space, external) {
-                (Space::Global, Some(known)) => *address = known,
-                (Space::Global, None) => *address = memory.alloc(Region::Module, variable.size)?,
-                (Space::Const, _) => {
-                    constants = constants.next_multiple_of(variable.align.max(1) as u64);
-                    *address = constants;
-                    constants += variable.size;
+            match v.space {
+                Space::Global => {
+                    if v.linkage == Linkage::Extern {
+                        if let Some(known) = symbols(&v.name) {
+                            return Ok(known);
+                        }
+                    }
+                    memory.alloc(Region::Module, v.size)
                 }
-                _ => {}
+                Space::Const => {
+                    let at = constants.next_multiple_of(v.align.max(1) as u64);
+                    constants = at.saturating_add(v.size);
+                    Ok(at)
+                }
+                _ => Ok(0),
             }
+        };
+        for v in &module.variables {
+            image.addresses.push(place(v, &mut image.textures)?);
         }
-        image.constant_bytes = constants as u32;
+        for body in &bodies {
+            let addresses = body.iter().map(|v| place(v, &mut image.textures)).collect::<Result<_, _>>()?;
+            image.bodies.push(addresses);
+        }
         image.constant_base = memory.alloc(Region::Constant, constants)?;
-        for (variable, address) in module.variables.iter().zip(&mut image.addresses) {
-            if variable.space == Space::Const {
-                *address += image.constant_base;
+        let base = image.constant_base;
+        let variables = module.variables.iter().zip(&mut image.addresses);
+        let locals = bodies.iter().zip(&mut image.bodies).flat_map(|(body, list)| body.iter().zip(list));
+        for (v, address) in variables.chain(locals) {
+            if v.space == Space::Const && !is_texture(v) {
+                *address += base;
             }
         }
-        for (variable, &address) in module.variables.iter().zip(&image.addresses) {
-            if matches!(variable.space, Space::Global | Space::Const) {
-                for init in &variable.init {
+        let variables = module.variables.iter().zip(&image.addresses);
+        let locals = bodies.iter().zip(&image.bodies).flat_map(|(body, list)| body.iter().zip(list));
+        for (v, &address) in variables.chain(locals) {
+            if matches!(v.space, Space::Global | Space::Const) && !is_texture(v) {
+                for init in &v.init {
                     let (bytes, size) = image.value(init);
-                    let room = variable.size.saturating_sub(init.offset).min(size as u64) as usize;
+                    let room = v.size.saturating_sub(init.offset).min(size as u64) as usize;
                     memory.write(address + init.offset, &bytes[..room])?;
                 }
             }
         }
+        image.constants = vec![0; constants as usize];
+        memory.read(base, &mut image.constants)?;
         Ok(image)
     }
 
@@ -82,10 +106,17 @@ impl ModuleImage {
         (value.to_le_bytes(), size.min(8))
     }
 
+    /// Device address of a variable that a function's body declares.
+    pub(super) fn body_address(&self, function: FuncId, variable: u32) -> Option<u64> {
+        self.bodies.get(function.0 as usize)?.get(variable as usize).copied()
+    }
+
     /// Device address and size of a variable that the host may read and write.
     pub fn symbol(&self, module: &Module, name: &str) -> Option<(u64, u64)> {
-        let host_visible = |v: &&Variable| matches!(v.space, Space::Global | Space::Const);
-        let index = module.variables.iter().position(|v| v.name == name && host_visible(&v))?;
+        let index = module
+            .variables
+            .iter()
+            .position(|v| v.name == name && matches!(v.space, Space::Global | Space::Const) && !is_texture(v))?;
         Some((self.addresses[index], module.variables[index].size))
     }
 }

@@ -1,17 +1,23 @@
 //! A program: a kernel and every function it can reach, decoded into one flat table of instructions.
 
 mod build;
+mod decode;
+mod facts;
 mod image;
+mod layout;
 pub(crate) mod op;
+mod reach;
+mod storage;
 
 pub use build::{BuildError, BuildErrorKind, BuildOptions};
 pub use image::ModuleImage;
 
 use warpwatt_ptx::ir::{FuncId, Module};
 
+use crate::alu::{Level, Row};
 use crate::device::Dim3;
 use crate::opinfo::OpInfo;
-use op::{Op, SpecialRow};
+use op::{Op, Slot, SpecialRow};
 
 /// A kernel parameter in the parameter block.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -41,6 +47,8 @@ pub struct Function {
     pub preds: u32,
     /// Local memory of a frame: `.local` variables and `.param` storage.
     pub local_bytes: u32,
+    pub(crate) params: Vec<Slot>,
+    pub(crate) returns: Vec<Slot>,
 }
 
 /// A decoded program. Immutable; shared by all warps that run it.
@@ -85,7 +93,8 @@ pub struct Program {
     pub(crate) preds: u32,
     pub(crate) specials: Vec<SpecialRow>,
     pub(crate) special_rows: u32,
-    pub(crate) constant_rows: Vec<crate::alu::Row>,
+    pub(crate) constant_rows: Vec<Row>,
+    pub(crate) level: Level,
 }
 
 /// No instruction: in [`Program::reconvergence`], and the pc of a finished warp.

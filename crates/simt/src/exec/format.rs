@@ -1,0 +1,354 @@
+//! C's `printf` formats, as CUDA's device `printf` knows them (programming guide, "Format Specifiers"): flags, width,
+//! precision, length; `%d i u o x X c s p f F e E g G a A %`. `*` takes width or precision from the arguments.
+
+use std::fmt::Write;
+
+/// Arguments in order.
+pub(super) trait Arguments {
+    /// The next 32-bit value.
+    fn word(&mut self) -> Option<u32>;
+    /// The next 64-bit value.
+    fn long(&mut self) -> Option<u64>;
+    /// The next string.
+    fn string(&mut self) -> Option<String>;
+}
+
+/// Widths and precisions beyond this are cut.
+const WIDEST: usize = 4096;
+
+#[derive(Clone, Copy, Default)]
+struct Spec {
+    left: bool,
+    plus: bool,
+    space: bool,
+    alternate: bool,
+    zero: bool,
+    width: usize,
+    precision: Option<usize>,
+}
+
+impl Spec {
+    /// Pads `prefix` + `digits`; numbers may be filled with zeros between the two.
+    fn pad(&self, out: &mut String, prefix: &str, digits: &str, zeros: bool) {
+        let fill = self.width.saturating_sub(prefix.chars().count() + digits.chars().count());
+        if self.left {
+            out.push_str(prefix);
+            out.push_str(digits);
+            out.extend(std::iter::repeat_n(' ', fill));
+        } else if self.zero && zeros {
+            out.push_str(prefix);
+            out.extend(std::iter::repeat_n('0', fill));
+            out.push_str(digits);
+        } else {
+            out.extend(std::iter::repeat_n(' ', fill));
+            out.push_str(prefix);
+            out.push_str(digits);
+        }
+    }
+
+    fn sign(&self, negative: bool) -> &'static str {
+        match (negative, self.plus, self.space) {
+            (true, ..) => "-",
+            (_, true, _) => "+",
+            (_, _, true) => " ",
+            _ => "",
+        }
+    }
+
+    fn integer(&self, out: &mut String, prefix: &str, mut digits: String) {
+        if let Some(precision) = self.precision {
+            if precision == 0 && digits == "0" {
+                digits.clear();
+            }
+            while digits.len() < precision {
+                digits.insert(0, '0');
+            }
+        }
+        self.pad(out, prefix, &digits, self.precision.is_none());
+    }
+}
+
+/// Exponent form with at least two exponent digits.
+fn exponent(value: f64, precision: usize, alternate: bool) -> String {
+    let text = format!("{value:.precision$e}");
+    let (mantissa, exponent) = text.split_once('e').unwrap_or((&text, "0"));
+    let exponent: i32 = exponent.parse().unwrap_or(0);
+    let point = if alternate && precision == 0 { "." } else { "" };
+    format!("{mantissa}{point}e{}{:02}", if exponent < 0 { '-' } else { '+' }, exponent.abs())
+}
+
+fn trim(text: String) -> String {
+    let (mantissa, tail) = match text.find('e') {
+        Some(at) => text.split_at(at),
+        None => (text.as_str(), ""),
+    };
+    if !mantissa.contains('.') {
+        return text;
+    }
+    format!("{}{tail}", mantissa.trim_end_matches('0').trim_end_matches('.'))
+}
+
+/// Hexadecimal form, normalized as glibc writes it.
+fn hexadecimal(value: f64, precision: Option<usize>) -> String {
+    let bits = value.to_bits();
+    let mut exponent = (bits >> 52 & 0x7ff) as i32 - 1023;
+    let mut mantissa = bits & ((1 << 52) - 1);
+    let mut lead = 1u64;
+    if exponent == -1023 {
+        lead = 0;
+        exponent = if mantissa == 0 { 0 } else { -1022 };
+    }
+    let digits = match precision {
+        None => format!("{mantissa:013x}").trim_end_matches('0').to_string(),
+        Some(p) if p >= 13 => format!("{mantissa:013x}{}", "0".repeat(p - 13)),
+        Some(p) => {
+            // Round half to even at digit p.
+            let cut = 4 * (13 - p as u32);
+            let all = lead << 52 | mantissa;
+            let (kept, rest, half) = (all >> cut, all & ((1 << cut) - 1), 1u64 << (cut - 1));
+            let kept = kept + (rest > half || (rest == half && kept & 1 == 1)) as u64;
+            lead = kept >> (4 * p);
+            mantissa = kept & ((1u64 << (4 * p)) - 1);
+            if p == 0 { String::new() } else { format!("{mantissa:0p$x}") }
+        }
+    };
+    let point = if digits.is_empty() { "" } else { "." };
+    format!("0x{lead}{point}{digits}p{exponent:+}")
+}
+
+fn float(spec: &Spec, out: &mut String, value: f64, conversion: char) {
+    let negative = value.is_sign_negative() && !value.is_nan();
+    let magnitude = value.abs();
+    let upper = conversion.is_ascii_uppercase();
+    let mut digits = if value.is_nan() {
+        "nan".to_string()
+    } else if value.is_infinite() {
+        "inf".to_string()
+    } else {
+        let precision = spec.precision.unwrap_or(6);
+        match conversion.to_ascii_lowercase() {
+            'f' => format!("{magnitude:.precision$}"),
+            'e' => exponent(magnitude, precision, spec.alternate),
+            'a' => hexadecimal(magnitude, spec.precision),
+            _ => {
+                let precision = precision.max(1);
+                let scientific = exponent(magnitude, precision - 1, false);
+                let x: i32 = scientific.split_once('e').and_then(|(_, e)| e.parse().ok()).unwrap_or(0);
+                let text = if x < -4 || x >= precision as i32 {
+                    scientific
+                } else {
+                    let decimals = (precision as i32 - 1 - x).max(0) as usize;
+                    format!("{magnitude:.decimals$}")
+                };
+                if spec.alternate { text } else { trim(text) }
+            }
+        }
+    };
+    if upper {
+        digits.make_ascii_uppercase();
+    }
+    spec.pad(out, spec.sign(negative), &digits, value.is_finite());
+}
+
+/// Formats; gives the text and the number of arguments consumed (what `vprintf` returns). The error says what is wrong.
+pub(super) fn format(template: &str, arguments: &mut impl Arguments) -> Result<(String, u32), &'static str> {
+    const MISSING: &str = "an argument is not in memory";
+    let mut out = String::new();
+    let mut count = 0;
+    let mut chars = template.chars().peekable();
+    while let Some(c) = chars.next() {
+        if c != '%' {
+            out.push(c);
+            continue;
+        }
+        let mut spec = Spec::default();
+        while let Some(flag) = chars.next_if(|c| "-+ #0".contains(*c)) {
+            match flag {
+                '-' => spec.left = true,
+                '+' => spec.plus = true,
+                ' ' => spec.space = true,
+                '#' => spec.alternate = true,
+                _ => spec.zero = true,
+            }
+        }
+        let mut number = |chars: &mut std::iter::Peekable<std::str::Chars<'_>>, count: &mut u32| {
+            if chars.next_if_eq(&'*').is_some() {
+                *count += 1;
+                return arguments.word().map(|v| v as i32).ok_or(MISSING);
+            }
+            let mut value = 0i32;
+            while let Some(d) = chars.next_if(char::is_ascii_digit) {
+                value = value.saturating_mul(10).saturating_add(d as i32 - '0' as i32);
+            }
+            Ok(value)
+        };
+        let width = number(&mut chars, &mut count)?;
+        spec.left |= width < 0;
+        spec.width = (width.unsigned_abs() as usize).min(WIDEST);
+        if chars.next_if_eq(&'.').is_some() {
+            let precision = number(&mut chars, &mut count)?;
+            spec.precision = usize::try_from(precision).ok().map(|p| p.min(WIDEST));
+        }
+        let mut length = String::new();
+        while let Some(l) = chars.next_if(|c| "hljztL".contains(*c)) {
+            length.push(l);
+        }
+        let Some(conversion) = chars.next() else { return Err("the format ends inside a conversion") };
+        if conversion == '%' {
+            out.push('%');
+            continue;
+        }
+        count += 1;
+        let wide = matches!(length.as_str(), "l" | "ll" | "j" | "z" | "t");
+        let mut unsigned = || -> Option<u64> {
+            Some(match length.as_str() {
+                "hh" => arguments.word()? as u8 as u64,
+                "h" => arguments.word()? as u16 as u64,
+                _ if wide => arguments.long()?,
+                _ => arguments.word()? as u64,
+            })
+        };
+        match conversion {
+            'd' | 'i' => {
+                let raw = unsigned().ok_or(MISSING)?;
+                let value = match length.as_str() {
+                    "hh" => raw as i8 as i64,
+                    "h" => raw as i16 as i64,
+                    _ if wide => raw as i64,
+                    _ => raw as i32 as i64,
+                };
+                spec.integer(&mut out, spec.sign(value < 0), value.unsigned_abs().to_string());
+            }
+            'u' => spec.integer(&mut out, "", unsigned().ok_or(MISSING)?.to_string()),
+            'o' => {
+                let value = unsigned().ok_or(MISSING)?;
+                spec.integer(&mut out, if spec.alternate && value != 0 { "0" } else { "" }, format!("{value:o}"));
+            }
+            'x' | 'X' => {
+                let value = unsigned().ok_or(MISSING)?;
+                let (prefix, digits) =
+                    if conversion == 'x' { ("0x", format!("{value:x}")) } else { ("0X", format!("{value:X}")) };
+                spec.integer(&mut out, if spec.alternate && value != 0 { prefix } else { "" }, digits);
+            }
+            'p' => {
+                let mut text = String::new();
+                // Writing to a string cannot fail.
+                let _ = write!(text, "{:x}", arguments.long().ok_or(MISSING)?);
+                spec.pad(&mut out, "0x", &text, false);
+            }
+            'c' => {
+                let c = arguments.word().ok_or(MISSING)? as u8 as char;
+                spec.pad(&mut out, "", c.encode_utf8(&mut [0; 4]), false);
+            }
+            's' => {
+                let mut text = arguments.string().ok_or(MISSING)?;
+                if let Some(precision) = spec.precision {
+                    text = text.chars().take(precision).collect();
+                }
+                spec.pad(&mut out, "", &text, false);
+            }
+            'f' | 'F' | 'e' | 'E' | 'g' | 'G' | 'a' | 'A' => {
+                let value = f64::from_bits(arguments.long().ok_or(MISSING)?);
+                float(&spec, &mut out, value, conversion);
+            }
+            _ => return Err("an unknown conversion"),
+        }
+    }
+    Ok((out, count))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    enum Value {
+        Word(u32),
+        Long(u64),
+        Text(&'static str),
+    }
+
+    struct List(std::vec::IntoIter<Value>);
+
+    impl Arguments for List {
+        fn word(&mut self) -> Option<u32> {
+            match self.0.next()? {
+                Value::Word(v) => Some(v),
+                _ => None,
+            }
+        }
+        fn long(&mut self) -> Option<u64> {
+            match self.0.next()? {
+                Value::Long(v) => Some(v),
+                _ => None,
+            }
+        }
+        fn string(&mut self) -> Option<String> {
+            match self.0.next()? {
+                Value::Text(v) => Some(v.to_string()),
+                _ => None,
+            }
+        }
+    }
+
+    fn print(template: &str, values: Vec<Value>) -> String {
+        format(template, &mut List(values.into_iter())).map_or_else(|e| format!("error: {e}"), |r| r.0)
+    }
+
+    fn number(template: &str, value: f64) -> String {
+        print(template, vec![Value::Long(value.to_bits())])
+    }
+
+    #[test]
+    fn integers() {
+        let w = |t: &str, v: i32| print(t, vec![Value::Word(v as u32)]);
+        assert_eq!(w("%d", -5), "-5");
+        assert_eq!(w("[%5d]", 42), "[   42]");
+        assert_eq!(w("[%-5d]", 42), "[42   ]");
+        assert_eq!(w("[%05d]", -42), "[-0042]");
+        assert_eq!(w("%+d", 3), "+3");
+        assert_eq!(w("%.3d", 7), "007");
+        assert_eq!(w("%u", -1), "4294967295");
+        assert_eq!(w("%#x", 255), "0xff");
+        assert_eq!(w("%X", 255), "FF");
+        assert_eq!(w("%#o", 8), "010");
+        assert_eq!(w("%hhd", 255), "-1");
+        assert_eq!(w("%c", 'A' as i32), "A");
+        assert_eq!(print("%lld", vec![Value::Long(-3i64 as u64)]), "-3");
+        assert_eq!(print("%lu", vec![Value::Long(u64::MAX)]), "18446744073709551615");
+        assert_eq!(print("%p", vec![Value::Long(0xc000_0000)]), "0xc0000000");
+    }
+
+    #[test]
+    fn floats() {
+        assert_eq!(number("%f", 1.5), "1.500000");
+        assert_eq!(number("%.2f", -0.125), "-0.12");
+        assert_eq!(number("%e", 12345.678), "1.234568e+04");
+        assert_eq!(number("%g", 0.0001), "0.0001");
+        assert_eq!(number("%g", 0.00001), "1e-05");
+        assert_eq!(number("%g", 1e6), "1e+06");
+        assert_eq!(number("%g", 100000.0), "100000");
+        assert_eq!(number("%#g", 1.0), "1.00000");
+        assert_eq!(number("%G", 1e-10), "1E-10");
+        assert_eq!(number("%f", f64::NAN), "nan");
+        assert_eq!(number("[%05f]", f64::NEG_INFINITY), "[ -inf]");
+        assert_eq!(number("%a", 1.0), "0x1p+0");
+        assert_eq!(number("%.1a", 1.96875), "0x2.0p+0");
+        assert_eq!(number("%a", 0.15625), "0x1.4p-3");
+    }
+
+    #[test]
+    fn strings_stars_and_percents() {
+        assert_eq!(print("%s %%\n", vec![Value::Text("abc")]), "abc %\n");
+        assert_eq!(print("[%.2s]", vec![Value::Text("abc")]), "[ab]");
+        assert_eq!(print("[%*d]", vec![Value::Word(4), Value::Word(1)]), "[   1]");
+        assert_eq!(print("[%-*d]", vec![Value::Word(4), Value::Word(1)]), "[1   ]");
+        assert_eq!(format("%d %d", &mut List(vec![Value::Word(1), Value::Word(2)].into_iter())), Ok(("1 2".into(), 2)));
+    }
+
+    #[test]
+    fn bad_formats_are_errors() {
+        assert_eq!(print("%", vec![]), "error: the format ends inside a conversion");
+        assert_eq!(print("%y", vec![]), "error: an unknown conversion");
+        assert_eq!(print("%d", vec![]), "error: an argument is not in memory");
+    }
+}

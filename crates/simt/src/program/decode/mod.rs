@@ -1,0 +1,243 @@
+//! From an instruction of the module to a decoded one.
+
+mod control;
+mod memory;
+mod moves;
+mod operand;
+mod warpwide;
+
+pub(super) use control::builtin;
+
+use std::collections::BTreeMap;
+
+use warpwatt_ptx::ir::*;
+
+use super::build::BuildErrorKind;
+use super::image::ModuleImage;
+use super::layout::{FrameLayout, SharedLayout};
+use super::op::*;
+use super::storage::Storage;
+use crate::alu::{self, AluOp, Level, Row, Shape, Window};
+use crate::opinfo::MemSpace;
+
+/// Immediates and addresses as rows, each value once.
+#[derive(Debug)]
+pub(super) struct Constants {
+    pub(super) rows: Vec<Row>,
+    known: BTreeMap<(bool, u64), Src>,
+}
+
+impl Constants {
+    pub(super) fn new() -> Constants {
+        let mut c = Constants { rows: Vec::new(), known: BTreeMap::new() };
+        c.get(true, 0);
+        c
+    }
+
+    /// The value in every lane of a 32-bit (`wide`: 64-bit) register.
+    pub(super) fn get(&mut self, wide: bool, bits: u64) -> Src {
+        let bits = if wide { bits } else { bits as u32 as u64 };
+        let rows = &mut self.rows;
+        *self.known.entry((wide, bits)).or_insert_with(|| {
+            let src = Src::new(Src::CONSTANT, rows.len() as u32);
+            let window: Window =
+                if wide { bytemuck::cast([bits; 32]) } else { [Row::broadcast(bits as u32), Row::ZERO] };
+            // A window of the last row must exist too.
+            rows.extend_from_slice(if wide { &window } else { &window[..1] });
+            src
+        })
+    }
+}
+
+/// Special registers that the program reads.
+#[derive(Debug, Default)]
+pub(super) struct Specials {
+    pub(super) list: Vec<SpecialRow>,
+    pub(super) rows: u32,
+}
+
+impl Specials {
+    fn get(&mut self, special: Special, wide: bool) -> (Src, u16) {
+        let index = self.list.iter().position(|s| s.special == special && s.wide == wide).unwrap_or_else(|| {
+            self.list.push(SpecialRow { special, wide, row: self.rows });
+            self.rows += 1 + wide as u32;
+            self.list.len() - 1
+        });
+        (Src::new(Src::SPECIAL, self.list[index].row), index as u16)
+    }
+}
+
+/// Whether a special register changes while a warp runs, or depends on where it runs.
+pub(crate) fn changes(special: Special) -> bool {
+    use Special::*;
+    matches!(
+        special,
+        WarpId
+            | NWarpId
+            | SmId
+            | NSmId
+            | Clock
+            | ClockHi
+            | Clock64
+            | GlobalTimer
+            | GlobalTimerLo
+            | GlobalTimerHi
+            | EnvReg(_)
+    )
+}
+
+/// One of the program's functions.
+pub(super) struct Unit<'a> {
+    pub(super) id: FuncId,
+    pub(super) function: &'a Function,
+    pub(super) body: &'a Body,
+    pub(super) storage: Storage,
+    pub(super) frame: FrameLayout,
+    /// First instruction.
+    pub(super) entry: u32,
+}
+
+/// Decodes the instructions of one function.
+pub(super) struct Decoder<'a> {
+    pub(super) module: &'a Module,
+    pub(super) image: &'a ModuleImage,
+    pub(super) level: Level,
+    pub(super) shared: &'a SharedLayout,
+    pub(super) params: &'a [super::Param],
+    pub(super) units: &'a [Unit<'a>],
+    /// Index of the function being decoded.
+    pub(super) unit: usize,
+    pub(super) constants: &'a mut Constants,
+    pub(super) specials: &'a mut Specials,
+    /// Set by an instruction that reads a changing special register.
+    pub(super) refresh: Option<u16>,
+}
+
+/// A decoded instruction with what its facts need.
+pub(super) struct Decoded {
+    pub(super) op: Op,
+    /// Space of a memory instruction.
+    pub(super) space: Option<MemSpace>,
+    pub(super) quiet: bool,
+}
+
+pub(super) type Decode<T> = Result<T, BuildErrorKind>;
+
+/// The error for a form that is not executed.
+pub(super) fn unsupported<T>(what: impl Into<String>) -> Decode<T> {
+    Err(BuildErrorKind::Unsupported(what.into()))
+}
+
+impl<'a> Decoder<'a> {
+    pub(super) fn here(&self) -> &'a Unit<'a> {
+        &self.units[self.unit]
+    }
+
+    fn body(&self) -> &'a Body {
+        self.here().body
+    }
+
+    fn register(&self, reg: RegId) -> &'a Register {
+        &self.body().registers[reg.0 as usize]
+    }
+
+    /// Decodes an instruction.
+    pub(super) fn decode(&mut self, instruction: &Instruction) -> Decode<Decoded> {
+        use Opcode::*;
+        self.refresh = None;
+        let guard = match instruction.guard {
+            Some(g) => Some(self.pred_register(g.reg, g.negated)?),
+            None => None,
+        };
+        let kind = match instruction.opcode {
+            Mov => self.mov(instruction)?,
+            Cvta => self.cvta(instruction)?,
+            Isspacep => self.isspacep(instruction)?,
+            Ld | Ldu => self.load(instruction)?,
+            St => self.store(instruction)?,
+            Atom | Red => self.atomic(instruction)?,
+            Tex => self.texture(instruction)?,
+            Prefetch | Prefetchu | Pmevent | Discard | Applypriority => Kind::Nop,
+            Membar => Kind::Fence,
+            Bra => self.branch(instruction)?,
+            Brx => self.branch_list(instruction)?,
+            Call => self.call(instruction)?,
+            Ret if self.here().function.entry => Kind::Exit,
+            Ret => Kind::Ret,
+            Exit => Kind::Exit,
+            Trap => Kind::Trap,
+            Brkpt => Kind::Breakpoint,
+            Bar => self.barrier(instruction)?,
+            Nanosleep => Kind::Sleep(self.source32(instruction.operands.first())?),
+            Activemask => Kind::ActiveMask { dest: self.dest32(instruction.operands.first())? },
+            Vote => self.vote(instruction)?,
+            Shfl => self.shuffle(instruction)?,
+            Match => self.matching(instruction)?,
+            Redux => self.redux(instruction)?,
+            _ => self.arithmetic(instruction)?,
+        };
+        let (space, quiet) = match &kind {
+            Kind::Load(m) | Kind::Store(m) => (Some(m.space), m.quiet),
+            Kind::Atomic(a) => (Some(a.space), false),
+            Kind::Texture(_) => (Some(MemSpace::Texture), false),
+            _ => (None, false),
+        };
+        Ok(Decoded { op: Op { guard, refresh: self.refresh, kind }, space, quiet })
+    }
+
+    fn arithmetic(&mut self, instruction: &Instruction) -> Decode<Kind> {
+        let Some(op) = alu::select(instruction, &self.body().registers, self.level) else {
+            return unsupported(format!("this form of `{}`", self.mnemonic(instruction)));
+        };
+        let dests = super::facts::destinations(instruction);
+        let shape = *op.shape();
+        let operands = &instruction.operands;
+        let (mut sources, mut pred_sources) = ([Src::ZERO; 4], [PredSrc::FALSE; 2]);
+        let (mut row, mut pred, mut narrow) = (0, 0, 0);
+        for (ty, operand) in shape.sources.iter().map_while(|t| *t).zip(operands.get(dests..).unwrap_or(&[])) {
+            if ty == Type::Pred {
+                pred_sources[pred] = self.pred_source(operand)?;
+                pred += 1;
+            } else {
+                let (src, wide) = self.source(operand, ty)?;
+                narrow |= ((wide && ty.bytes() < 8) as u8) << row;
+                sources[row] = src;
+                row += 1;
+            }
+        }
+        let (dest, widen) = self.result(instruction, op)?;
+        Ok(Kind::Alu(Alu { op, sources, narrow, widen, dest, pred_sources }))
+    }
+
+    fn result(&mut self, instruction: &Instruction, op: AluOp) -> Decode<(Dest, Widen)> {
+        let Shape { dest, .. } = *op.shape();
+        let first = instruction.operands.first();
+        match dest {
+            alu::Dest::Pred => {
+                let q = if instruction.mods.dual { self.pred_dest(instruction.operands.get(1))? } else { NO_PRED };
+                Ok((Dest::Preds([self.pred_dest(first)?, q]), Widen::default()))
+            }
+            alu::Dest::Row64 => Ok((Dest::Wide(self.dest(first, 8)?.0), Widen::default())),
+            alu::Dest::Row32 => {
+                let ty = instruction.mods.ty().unwrap_or(Type::B32);
+                let (dest, bytes) = self.dest(first, ty.bytes().min(4))?;
+                let from = ty.bytes().min(4) as u8 * 8;
+                let to = bytes as u8 * 8;
+                let widen = if to > from && (ty.is_signed() || to == 64) {
+                    Widen { from, to, signed: ty.is_signed() }
+                } else {
+                    Widen::default()
+                };
+                Ok((if bytes == 8 { Dest::Wide(dest) } else { Dest::Row(dest) }, widen))
+            }
+        }
+    }
+
+    /// The instruction's opcode and modifiers as written.
+    fn mnemonic(&self, instruction: &Instruction) -> String {
+        let Span { start, end } = instruction.span;
+        let text = self.module.source.get(start as usize..end as usize).unwrap_or("");
+        let words = text.split_whitespace();
+        words.skip_while(|w| w.starts_with('@')).next().unwrap_or("").trim_end_matches(';').to_string()
+    }
+}
