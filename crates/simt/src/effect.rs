@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::alu::Output;
+
 /// The outcome of one warp instruction. Reused from step to step: its arrays are only valid where a mask says so.
 #[derive(Clone, Debug)]
 pub struct Effect {
@@ -24,6 +26,17 @@ pub struct Effect {
     pub released: u64,
     /// The warp has no live lane left after this instruction.
     pub finished: bool,
+    pub(crate) scratch: Scratch,
+}
+
+/// Results of arithmetic before they are merged into registers; kept here so that no step has to clear it.
+#[derive(Clone)]
+pub(crate) struct Scratch(pub(crate) Output);
+
+impl std::fmt::Debug for Scratch {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Scratch")
+    }
 }
 
 /// Kinds of effects.
@@ -182,6 +195,7 @@ impl Default for Effect {
             waits: false,
             released: 0,
             finished: false,
+            scratch: Scratch(Output::EMPTY),
         }
     }
 }

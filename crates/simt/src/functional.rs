@@ -52,8 +52,10 @@ impl Default for FunctionalDevice {
 impl FunctionalDevice {
     /// A device with this memory.
     pub fn new(memory: GlobalMemory) -> FunctionalDevice {
+        let mut host = Host::new(None);
+        host.memory = memory;
         FunctionalDevice {
-            host: Host { memory, ..Host::default() },
+            host,
             limit: u64::MAX,
             counts: Counts::default(),
             fault: None,

@@ -56,33 +56,12 @@ pub struct Env<'a, M> {
     pub nanoseconds: u64,
     /// Receives printed text; only `vprintf` allocates here.
     pub print: &'a mut Vec<Printed>,
-    scratch: Scratch,
-}
-
-/// Results before they are merged into registers; kept so that no step has to clear it.
-struct Scratch(Output);
-
-impl std::fmt::Debug for Scratch {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("Scratch")
-    }
 }
 
 impl<'a, M: GlobalAccess> Env<'a, M> {
     /// An environment at time zero on SM 0 of one.
     pub fn new(launch: &'a Launch, memory: M, print: &'a mut Vec<Printed>) -> Env<'a, M> {
-        Env {
-            launch,
-            memory,
-            sm: 0,
-            sms: 1,
-            warp_slot: 0,
-            warp_slots: 48,
-            cycle: 0,
-            nanoseconds: 0,
-            print,
-            scratch: Scratch(Output::EMPTY),
-        }
+        Env { launch, memory, sm: 0, sms: 1, warp_slot: 0, warp_slots: 48, cycle: 0, nanoseconds: 0, print }
     }
 }
 
@@ -202,7 +181,7 @@ fn execute<M: GlobalAccess>(
 ) -> Outcome {
     let pc = effect.pc;
     match &op.kind {
-        Kind::Alu(a) => arithmetic(warp, env, program, a, lanes),
+        Kind::Alu(a) => arithmetic(warp, &mut effect.scratch.0, program, a, lanes),
         Kind::Load(m) => memory::load(warp, cta, env, effect, program, m, lanes)?,
         Kind::Store(m) => memory::store(warp, cta, env, effect, program, m, lanes)?,
         Kind::Branch { target } => {
@@ -301,8 +280,7 @@ fn rare<M: GlobalAccess>(
 }
 
 #[inline(always)]
-fn arithmetic<M>(warp: &mut Warp, env: &mut Env<'_, M>, program: &Program, a: &Alu, lanes: u32) {
-    let out = &mut env.scratch.0;
+fn arithmetic(warp: &mut Warp, out: &mut Output, program: &Program, a: &Alu, lanes: u32) {
     let regs = warp.registers(program);
     let preds = a.pred_sources.map(|p| warp.pred(p));
     if a.narrow == 0 {
