@@ -3,11 +3,13 @@
 //! The parser ([`parse`]) accepts what real files contain, modifiers in any order; [`support`] says which
 //! forms execute. Nothing here knows how an instruction executes.
 
+pub mod access;
 pub mod cfg;
 mod error;
 pub mod ir;
 mod lex;
 mod lines;
+pub mod liveness;
 mod parse;
 pub mod support;
 mod words;
