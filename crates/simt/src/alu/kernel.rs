@@ -75,14 +75,14 @@ impl Level {
 }
 
 /// Compiled code of one operation. Unsafe to call: the processor must have the features that it was compiled for.
-pub(super) type Kernel = unsafe fn(&Inputs<'_>, &mut Output);
+pub(super) type Kernel = unsafe fn(u64, &Inputs<'_>, &mut Output);
 
 /// A loop over the lanes.
 pub(super) trait Body: Copy {
     /// What it reads and writes.
     const SHAPE: Shape;
-    /// Computes all lanes.
-    fn run(self, inputs: &Inputs<'_>, output: &mut Output);
+    /// Computes all lanes. `param` is a constant of the instruction, for bodies that serve several forms.
+    fn run(self, param: u64, inputs: &Inputs<'_>, output: &mut Output);
 }
 
 /// A value of a type that has size zero.
@@ -94,24 +94,24 @@ fn conjure<B: Body>() -> B {
     unsafe { MaybeUninit::<B>::uninit().assume_init() }
 }
 
-fn portable<B: Body>(inputs: &Inputs<'_>, output: &mut Output) {
-    conjure::<B>().run(inputs, output);
+fn portable<B: Body>(param: u64, inputs: &Inputs<'_>, output: &mut Output) {
+    conjure::<B>().run(param, inputs, output);
 }
 
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2,fma,bmi1,bmi2,lzcnt,popcnt,f16c")]
-unsafe fn wide<B: Body>(inputs: &Inputs<'_>, output: &mut Output) {
-    conjure::<B>().run(inputs, output);
+unsafe fn wide<B: Body>(param: u64, inputs: &Inputs<'_>, output: &mut Output) {
+    conjure::<B>().run(param, inputs, output);
 }
 
 /// The operation that `body` computes, in the code for `level`.
-pub(super) fn compile<B: Body>(_body: B, level: Level) -> AluOp {
+pub(super) fn compile<B: Body>(_body: B, param: u64, level: Level) -> AluOp {
     #[cfg(target_arch = "x86_64")]
     if level.wide {
-        return AluOp { kernel: wide::<B>, shape: B::SHAPE };
+        return AluOp { kernel: wide::<B>, param, shape: B::SHAPE };
     }
     let _ = level;
-    AluOp { kernel: portable::<B>, shape: B::SHAPE }
+    AluOp { kernel: portable::<B>, param, shape: B::SHAPE }
 }
 
 /// A lane's value: how it lies in a window.
@@ -166,7 +166,7 @@ macro_rules! maps {
         impl<D: Lane, $($T: Lane,)* F: Fn($($T),*) -> D + Copy> Body for $Map<F, D, $($T),*> {
             const SHAPE: Shape = Shape::new(D::DEST, &[$($T::TYPE),*]);
             #[inline(always)]
-            fn run(self, inputs: &Inputs<'_>, output: &mut Output) {
+            fn run(self, _param: u64, inputs: &Inputs<'_>, output: &mut Output) {
                 for lane in 0..32 {
                     D::put(&mut output.window, lane, (self.0)($($T::get(inputs.rows[$n], lane)),*));
                 }
@@ -189,4 +189,49 @@ maps! {
     Map3, map3: A 0, B 1, C 2;
     /// Four sources, one result.
     Map4, map4: A 0, B 1, C 2, E 3;
+}
+
+macro_rules! predicates {
+    ($($(#[$doc:meta])* $Map:ident, $map:ident: $($T:ident $n:literal),*;)*) => {$(
+        $(#[$doc])*
+        pub(super) struct $Map<F, $($T),*>(F, PhantomData<($($T,)*)>);
+
+        impl<F: Copy, $($T),*> Clone for $Map<F, $($T),*> {
+            fn clone(&self) -> Self { *self }
+        }
+
+        impl<F: Copy, $($T),*> Copy for $Map<F, $($T),*> {}
+
+        impl<$($T: Lane,)* F: Fn($($T),*) -> bool + Copy> Lanes for $Map<F, $($T),*> {
+            const SOURCES: &'static [Type] = &[$($T::TYPE),*];
+            #[inline(always)]
+            fn mask(self, inputs: &Inputs<'_>) -> u32 {
+                let mut mask = 0;
+                for lane in 0..32 {
+                    mask |= ((self.0)($($T::get(inputs.rows[$n], lane)),*) as u32) << lane;
+                }
+                mask
+            }
+        }
+
+        $(#[$doc])*
+        pub(super) fn $map<$($T: Lane,)* F: Fn($($T),*) -> bool + Copy>(f: F) -> $Map<F, $($T),*> {
+            $Map(f, PhantomData)
+        }
+    )*};
+}
+
+/// A truth value per lane.
+pub(super) trait Lanes: Copy {
+    /// Its sources.
+    const SOURCES: &'static [Type];
+    /// The lanes where it holds.
+    fn mask(self, inputs: &Inputs<'_>) -> u32;
+}
+
+predicates! {
+    /// A property of one source.
+    Test1, test1: A 0;
+    /// A relation of two sources.
+    Test2, test2: A 0, B 1;
 }

@@ -22,11 +22,24 @@
 //! A predicate destination (`setp`, `testp`, logic on `.pred`) comes in `preds[0]`; the second one of `p|q` in
 //! `preds[1]` (always computed, only written if the instruction names it).
 
+mod approx;
+mod atomic;
+mod bits;
+mod carry;
+mod compare;
+mod convert;
+mod double;
+mod float;
+mod half;
 mod integer;
 mod kernel;
+mod packed;
+mod round;
 mod row;
 mod select;
+mod soft;
 
+pub use atomic::atomic_apply;
 pub use kernel::{Inputs, Level, Output};
 pub use row::{Row, Window, ZERO, broadcast, immediate_bits, lanes64, lanes64_mut, merge64};
 pub use select::select;
@@ -76,6 +89,7 @@ impl Shape {
 #[derive(Clone, Copy)]
 pub struct AluOp {
     kernel: Kernel,
+    param: u64,
     shape: Shape,
 }
 
@@ -85,7 +99,7 @@ impl AluOp {
     pub fn execute(&self, inputs: &Inputs<'_>, output: &mut Output) {
         // SAFETY: `kernel` comes from `kernel::compile`, which takes the code for an extended processor only with a
         // `Level` that says so, and such a level comes from `Level::detect` alone.
-        unsafe { (self.kernel)(inputs, output) }
+        unsafe { (self.kernel)(self.param, inputs, output) }
     }
 
     /// Its operands.

@@ -1,7 +1,7 @@
 //! From an instruction to its operation: one function per family, in the family's file.
 
 use super::kernel::{Body, Level, compile};
-use super::{AluOp, integer};
+use super::{AluOp, approx, bits, carry, compare, convert, double, float, half, integer, packed};
 use warpwatt_ptx::ir::{Instruction, Modifiers, Opcode, Operand, Register, Type};
 
 /// An instruction's form, as the families look at it.
@@ -16,7 +16,12 @@ pub(super) struct Form<'a> {
 impl Form<'_> {
     /// The operation that computes `body`.
     pub fn op<B: Body>(&self, body: B) -> Option<AluOp> {
-        Some(compile(body, self.level))
+        self.op_with(body, 0)
+    }
+
+    /// The operation that computes `body` with the parameter `param`.
+    pub fn op_with<B: Body>(&self, body: B, param: u64) -> Option<AluOp> {
+        Some(compile(body, param, self.level))
     }
 
     /// The first type modifier.
@@ -42,5 +47,26 @@ pub fn select(instruction: &Instruction, registers: &[Register], level: Level) -
         return None;
     }
     let form = Form { opcode: instruction.opcode, mods: &instruction.mods, instruction, registers, level };
-    integer::select(&form)
+    use Opcode::*;
+    let float = form.ty()?.is_float();
+    match form.opcode {
+        Cvt => convert::select(&form),
+        Setp | Set | Selp | Slct | Testp => compare::select(&form),
+        Addc | Subc | Madc => carry::select(&form),
+        Add | Sub | Mad if form.mods.cc => carry::select(&form),
+        Add | Sub | Mul | Mad | Fma | Div | Rcp | Sqrt | Rsqrt | Min | Max | Abs | Neg | Copysign | Sin | Cos | Lg2
+        | Ex2 | Tanh
+            if float =>
+        {
+            float::select(&form)
+                .or_else(|| approx::select(&form))
+                .or_else(|| double::select(&form))
+                .or_else(|| half::select(&form))
+        }
+        Add | Sub | Mul | Mad | Mul24 | Mad24 | Sad | Div | Rem | Min | Max | Abs | Neg => integer::select(&form),
+        Dp4a | Dp2a | Vabsdiff4 => packed::select(&form),
+        And | Or | Xor | Not | Cnot | Lop3 | Shl | Shr | Shf | Prmt | Popc | Clz | Brev | Bfind | Bfe | Bfi | Bmsk
+        | Szext => bits::select(&form),
+        _ => None,
+    }
 }
