@@ -18,11 +18,19 @@ const MAGIC: f64 = 6_755_399_441_055_744.0;
 /// Horner's scheme, lowest coefficient first.
 #[inline(always)]
 fn polynomial<const N: usize>(x: f64, coefficients: [f64; N]) -> f64 {
-    let mut sum = 0.0;
-    for c in coefficients.into_iter().rev() {
+    let mut sum = coefficients[N - 1];
+    for c in coefficients.into_iter().rev().skip(1) {
         sum = x.mul_add(sum, c);
     }
     sum
+}
+
+/// a if the last bit of `choice` is set, else b: in bits, so that the compiler computes both rather than branch, which
+/// would keep it from vectorizing.
+#[inline(always)]
+fn choose(choice: u64, a: f64, b: f64) -> f64 {
+    let mask = (choice & 1).wrapping_neg();
+    f64::from_bits(a.to_bits() & mask | b.to_bits() & !mask)
 }
 
 /// 2ˣ for |x| below 1000.
@@ -112,7 +120,7 @@ fn sin_cos<const COS: bool, const FTZ: bool>(x: f32) -> f32 {
     let c = polynomial(z, [-0.49999999969119313, 0.04166665064451703, -0.0013887589155600576, 2.4463788293265746e-05]);
     let (sine, cosine) = (r * z.mul_add(s, 1.0), z.mul_add(c, 1.0));
     let quadrant = shifted.to_bits().wrapping_add(COS as u64);
-    let magnitude = if quadrant & 1 != 0 { cosine } else { sine };
+    let magnitude = choose(quadrant, cosine, sine);
     let signed = f64::from_bits(magnitude.to_bits() ^ (quadrant & 2) << 62);
     finish::<FTZ, false>(signed as f32)
 }
@@ -126,7 +134,7 @@ pub(super) fn tanh(x: f32) -> f32 {
     let large = (e - 1.0) / (e + 1.0);
     // The difference cancels near zero: two terms of the series there.
     let small = a * (a * a).mul_add(-1.0 / 3.0, 1.0);
-    let magnitude = (if a < 1e-3 { small } else { large }) as f32;
+    let magnitude = choose((a < 1e-3) as u64, small, large) as f32;
     finish::<false, false>(if x.is_nan() { x } else { magnitude.copysign(x) })
 }
 

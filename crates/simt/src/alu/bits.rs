@@ -42,13 +42,13 @@ fn funnel<const RIGHT: bool>(low: u32, high: u32, n: u32) -> u32 {
 /// Four bytes of `b:a` chosen by nibbles; a nibble's top bit replicates the byte's sign.
 #[inline(always)]
 fn permute(a: u32, b: u32, selector: u32) -> u32 {
-    let both = (b as u64) << 32 | a as u64;
     let mut result = 0;
     for i in 0..4 {
         let nibble = selector >> (4 * i);
-        let byte = (both >> (8 * (nibble & 7))) as u8;
-        let byte = if nibble & 8 != 0 { (byte as i8 >> 7) as u8 } else { byte };
-        result |= (byte as u32) << (8 * i);
+        let word = if nibble & 4 != 0 { b } else { a };
+        let byte = word >> (8 * (nibble & 3)) & 0xff;
+        let sign = (byte >> 7).wrapping_neg() & 0xff;
+        result |= (if nibble & 8 != 0 { sign } else { byte }) << (8 * i);
     }
     result
 }

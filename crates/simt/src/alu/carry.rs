@@ -56,28 +56,27 @@ const DIFFERENCE: u8 = 1;
 const LOW: u8 = 2;
 const HIGH: u8 = 3;
 
-/// One instruction: `OP`, whether it reads the flag, whether it writes it.
-struct Carry<T, const OP: u8, const IN: bool, const OUT: bool>(PhantomData<T>);
+/// One instruction. It reads the flag through the lane mask in its parameter, and always computes the new one.
+struct Carry<T, const OP: u8>(PhantomData<T>);
 
-impl<T, const OP: u8, const IN: bool, const OUT: bool> Clone for Carry<T, OP, IN, OUT> {
+impl<T, const OP: u8> Clone for Carry<T, OP> {
     fn clone(&self) -> Self {
         *self
     }
 }
 
-impl<T, const OP: u8, const IN: bool, const OUT: bool> Copy for Carry<T, OP, IN, OUT> {}
+impl<T, const OP: u8> Copy for Carry<T, OP> {}
 
-impl<T: Wide, const OP: u8, const IN: bool, const OUT: bool> Body for Carry<T, OP, IN, OUT> {
-    const SHAPE: Shape = {
-        let types: &[Type] = if OP <= DIFFERENCE { &[T::TYPE, T::TYPE] } else { &[T::TYPE, T::TYPE, T::TYPE] };
-        Shape { carry_in: IN, carry_out: OUT, ..Shape::new(T::DEST, types) }
-    };
+impl<T: Wide, const OP: u8> Body for Carry<T, OP> {
+    const SHAPE: Shape =
+        Shape::new(T::DEST, if OP <= DIFFERENCE { &[T::TYPE, T::TYPE] } else { &[T::TYPE, T::TYPE, T::TYPE] });
 
     #[inline(always)]
-    fn run(self, _param: u64, inputs: &Inputs<'_>, output: &mut Output) {
+    fn run(self, param: u64, inputs: &Inputs<'_>, output: &mut Output) {
+        let carries = inputs.carry & param as u32;
         let mut flags = 0;
         for lane in 0..32 {
-            let carry = IN && inputs.carry >> lane & 1 != 0;
+            let carry = carries >> lane & 1 != 0;
             let (a, b) = (T::get(inputs.rows[0], lane), T::get(inputs.rows[1], lane));
             let (result, flag) = match OP {
                 SUM => a.add(b, carry),
@@ -92,36 +91,28 @@ impl<T: Wide, const OP: u8, const IN: bool, const OUT: bool> Body for Carry<T, O
     }
 }
 
-fn op<T: Wide>(form: &Form<'_>) -> Option<AluOp> {
-    macro_rules! forms {
-        ($OP:ident, $in:expr) => {
-            match ($in, form.mods.cc) {
-                (false, false) => None,
-                (false, true) => form.op(Carry::<T, $OP, false, true>(PhantomData)),
-                (true, false) => form.op(Carry::<T, $OP, true, false>(PhantomData)),
-                (true, true) => form.op(Carry::<T, $OP, true, true>(PhantomData)),
-            }
-        };
-    }
-    match (form.opcode, form.mods.part) {
-        (Opcode::Add, _) => forms!(SUM, false),
-        (Opcode::Addc, _) => forms!(SUM, true),
-        (Opcode::Sub, _) => forms!(DIFFERENCE, false),
-        (Opcode::Subc, _) => forms!(DIFFERENCE, true),
-        (Opcode::Mad, Some(MulPart::Lo)) => forms!(LOW, false),
-        (Opcode::Madc, Some(MulPart::Lo)) => forms!(LOW, true),
-        (Opcode::Mad, Some(MulPart::Hi)) => forms!(HIGH, false),
-        (Opcode::Madc, Some(MulPart::Hi)) => forms!(HIGH, true),
+/// `T` is unsigned: signedness matters to the high half of a product only, whose type is `H`.
+fn op<T: Wide, H: Wide>(form: &Form<'_>) -> Option<AluOp> {
+    let carry_in = matches!(form.opcode, Opcode::Addc | Opcode::Subc | Opcode::Madc);
+    let carry_out = form.mods.cc;
+    let param = if carry_in { u32::MAX as u64 } else { 0 };
+    let mut op = match (form.opcode, form.mods.part) {
+        (Opcode::Add | Opcode::Addc, _) => form.op_with(Carry::<T, SUM>(PhantomData), param),
+        (Opcode::Sub | Opcode::Subc, _) => form.op_with(Carry::<T, DIFFERENCE>(PhantomData), param),
+        (Opcode::Mad | Opcode::Madc, Some(MulPart::Lo)) => form.op_with(Carry::<T, LOW>(PhantomData), param),
+        (Opcode::Mad | Opcode::Madc, Some(MulPart::Hi)) => form.op_with(Carry::<H, HIGH>(PhantomData), param),
         _ => None,
-    }
+    }?;
+    (op.shape.carry_in, op.shape.carry_out) = (carry_in, carry_out);
+    Some(op)
 }
 
 pub(super) fn select(form: &Form<'_>) -> Option<AluOp> {
     match form.ty()? {
-        Type::U32 => op::<u32>(form),
-        Type::S32 => op::<i32>(form),
-        Type::U64 => op::<u64>(form),
-        Type::S64 => op::<i64>(form),
+        Type::U32 => op::<u32, u32>(form),
+        Type::S32 => op::<u32, i32>(form),
+        Type::U64 => op::<u64, u64>(form),
+        Type::S64 => op::<u64, i64>(form),
         _ => None,
     }
 }

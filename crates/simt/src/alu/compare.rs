@@ -8,10 +8,15 @@ use super::{AluOp, Dest, Shape};
 use std::marker::PhantomData;
 use warpwatt_ptx::ir::{BoolOp, Cmp, Opcode, TestpOp, Type};
 
-/// The low byte of a parameter: how a comparison's result combines with the predicate operand.
+/// Parameter of a comparison, low byte: how its result combines with the predicate operand.
 const NONE: u64 = 0;
 const AND: u64 = 1;
 const OR: u64 = 2;
+const XOR: u64 = 3;
+/// The comparison's complement is meant.
+const NOT: u64 = 1 << 8;
+/// `set`: writes a register; the value of true is in the parameter's upper half.
+const SET: u64 = 1 << 9;
 
 #[inline(always)]
 fn combine(result: u32, predicate: u32, param: u64) -> u32 {
@@ -23,141 +28,133 @@ fn combine(result: u32, predicate: u32, param: u64) -> u32 {
     }
 }
 
-/// `setp`: p = result op c, q = !result op c.
+/// `setp` and `set`: p = result op c, q = !result op c; or p as a register's value.
 #[derive(Clone, Copy)]
-struct SetPredicate<L>(L);
+struct Compare<L>(L);
 
-impl<L: Lanes> Body for SetPredicate<L> {
+impl<L: Lanes> Body for Compare<L> {
     const SHAPE: Shape = Shape::new(Dest::Pred, L::SOURCES);
 
     #[inline(always)]
     fn run(self, param: u64, inputs: &Inputs<'_>, output: &mut Output) {
-        let result = self.0.mask(inputs);
-        let predicate = inputs.preds[0];
-        output.preds = [combine(result, predicate, param), combine(!result, predicate, param)];
+        let mask = self.0.mask(inputs);
+        let result = if param & NOT != 0 { !mask } else { mask };
+        write([result, !result], param, inputs, output);
     }
 }
 
-/// Writes `value` to the lanes of a mask and zero to the others.
+/// Writes the results of a comparison.
 #[inline(always)]
-fn spread(mask: u32, value: u32, output: &mut Output) {
-    for lane in 0..32 {
-        u32::put(&mut output.window, lane, if mask >> lane & 1 != 0 { value } else { 0 });
+fn write(results: [u32; 2], param: u64, inputs: &Inputs<'_>, output: &mut Output) {
+    let [p, q] = results.map(|result| combine(result, inputs.preds[0], param));
+    output.preds = [p, q];
+    if param & SET != 0 {
+        let yes = (param >> 32) as u32;
+        for lane in 0..32 {
+            u32::put(&mut output.window, lane, if p >> lane & 1 != 0 { yes } else { 0 });
+        }
     }
 }
 
-/// `set`: the value of true is in the parameter's upper half.
-#[derive(Clone, Copy)]
-struct SetRegister<L>(L);
-
-impl<L: Lanes> Body for SetRegister<L> {
-    const SHAPE: Shape = Shape::new(Dest::Row32, L::SOURCES);
-
-    #[inline(always)]
-    fn run(self, param: u64, inputs: &Inputs<'_>, output: &mut Output) {
-        let mask = combine(self.0.mask(inputs), inputs.preds[0], param);
-        spread(mask, (param >> 32) as u32, output);
+/// Everything of a comparison's parameter but `NOT`.
+fn param(form: &Form<'_>) -> Option<u64> {
+    let operator = match form.mods.bool_op {
+        None => NONE,
+        Some(BoolOp::And) => AND,
+        Some(BoolOp::Or) => OR,
+        Some(BoolOp::Xor) => XOR,
+    };
+    if form.opcode == Opcode::Setp {
+        return Some(operator);
     }
+    let yes = match form.ty()? {
+        Type::F32 => 1f32.to_bits(),
+        Type::U32 | Type::S32 => u32::MAX,
+        Type::U16 | Type::S16 => 0xffff,
+        Type::F16 => 0x3c00,
+        Type::Bf16 => 0x3f80,
+        _ => return None,
+    };
+    Some(operator | SET | (yes as u64) << 32)
 }
 
-/// `op` as a `setp` or `set`, with the predicate operand if there is a Boolean operator.
-fn finish(form: &Form<'_>, mut op: AluOp) -> Option<AluOp> {
+/// The operation with the destination and sources that the instruction has.
+fn finish(form: &Form<'_>, op: Option<AluOp>) -> Option<AluOp> {
+    let mut op = op?;
+    if form.opcode == Opcode::Set {
+        op.shape.dest = Dest::Row32;
+    }
     if form.mods.bool_op.is_some() {
         op.shape.sources[2] = Some(Type::Pred);
     }
     Some(op)
 }
 
-/// The parameter of a comparison.
-fn param(form: &Form<'_>) -> Option<u64> {
-    let operator = match form.mods.bool_op {
-        None => NONE,
-        Some(BoolOp::And) => AND,
-        Some(BoolOp::Or) => OR,
-        Some(BoolOp::Xor) => 3,
-    };
-    let yes = match (form.opcode, form.ty()?) {
-        (Opcode::Setp, _) => 0,
-        (_, Type::F32) => 1f32.to_bits(),
-        (_, Type::U32 | Type::S32) => u32::MAX,
-        (_, Type::U16 | Type::S16) => 0xffff,
-        (_, Type::F16) => 0x3c00,
-        (_, Type::Bf16) => 0x3f80,
-        _ => return None,
-    };
-    Some((yes as u64) << 32 | operator)
-}
-
-fn emit<L: Lanes>(form: &Form<'_>, lanes: L) -> Option<AluOp> {
-    let param = param(form)?;
-    let op = if form.opcode == Opcode::Setp {
-        form.op_with(SetPredicate(lanes), param)?
-    } else {
-        form.op_with(SetRegister(lanes), param)?
-    };
-    finish(form, op)
+/// A comparison by `lanes`, or its complement.
+fn emit<L: Lanes>(form: &Form<'_>, lanes: L, complement: bool) -> Option<AluOp> {
+    let param = param(form)? | if complement { NOT } else { 0 };
+    finish(form, form.op_with(Compare(lanes), param))
 }
 
 macro_rules! integers {
     ($form:expr, $cmp:expr, $ty:ty) => {
         match $cmp {
-            Cmp::Eq => emit($form, test2(|a: $ty, b: $ty| a == b)),
-            Cmp::Ne => emit($form, test2(|a: $ty, b: $ty| a != b)),
-            Cmp::Lt => emit($form, test2(|a: $ty, b: $ty| a < b)),
-            Cmp::Le => emit($form, test2(|a: $ty, b: $ty| a <= b)),
-            Cmp::Gt => emit($form, test2(|a: $ty, b: $ty| a > b)),
-            Cmp::Ge => emit($form, test2(|a: $ty, b: $ty| a >= b)),
+            Cmp::Lt => emit($form, test2(|a: $ty, b: $ty| a < b), false),
+            Cmp::Ge => emit($form, test2(|a: $ty, b: $ty| a < b), true),
+            Cmp::Gt => emit($form, test2(|a: $ty, b: $ty| a > b), false),
+            Cmp::Le => emit($form, test2(|a: $ty, b: $ty| a > b), true),
             _ => None,
         }
     };
 }
 
+/// Whether two integers are equal or not: signedness does not matter.
+fn equality<T: Lane + PartialEq>(form: &Form<'_>, cmp: Cmp) -> Option<AluOp> {
+    emit(form, test2(|a: T, b: T| a == b), cmp == Cmp::Ne)
+}
+
 macro_rules! floats {
-    ($form:expr, $cmp:expr, $ty:ty, $in:expr) => {
-        match $cmp {
-            Cmp::Eq => emit($form, test2(|a: $ty, b: $ty| $in(a) == $in(b))),
-            Cmp::Ne => emit($form, test2(|a: $ty, b: $ty| ($in(a) < $in(b)) | ($in(a) > $in(b)))),
-            Cmp::Lt => emit($form, test2(|a: $ty, b: $ty| $in(a) < $in(b))),
-            Cmp::Le => emit($form, test2(|a: $ty, b: $ty| $in(a) <= $in(b))),
-            Cmp::Gt => emit($form, test2(|a: $ty, b: $ty| $in(a) > $in(b))),
-            Cmp::Ge => emit($form, test2(|a: $ty, b: $ty| $in(a) >= $in(b))),
-            // Unordered: the opposite ordered comparison fails.
-            Cmp::Equ => emit($form, test2(|a: $ty, b: $ty| !(($in(a) < $in(b)) | ($in(a) > $in(b))))),
-            Cmp::Neu => emit($form, test2(|a: $ty, b: $ty| $in(a) != $in(b))),
-            Cmp::Ltu => emit($form, test2(|a: $ty, b: $ty| !($in(a) >= $in(b)))),
-            Cmp::Leu => emit($form, test2(|a: $ty, b: $ty| !($in(a) > $in(b)))),
-            Cmp::Gtu => emit($form, test2(|a: $ty, b: $ty| !($in(a) <= $in(b)))),
-            Cmp::Geu => emit($form, test2(|a: $ty, b: $ty| !($in(a) < $in(b)))),
-            Cmp::Num => emit($form, test2(|a: $ty, b: $ty| !(a.is_nan() | b.is_nan()))),
-            Cmp::Nan => emit($form, test2(|a: $ty, b: $ty| a.is_nan() | b.is_nan())),
+    ($form:expr, $cmp:expr, $ty:ty, $in:expr) => {{
+        // An unordered comparison holds if the opposite ordered one fails.
+        let (ordered, complement) = match $cmp {
+            Cmp::Equ => (Cmp::Ne, true),
+            Cmp::Neu => (Cmp::Eq, true),
+            Cmp::Ltu => (Cmp::Ge, true),
+            Cmp::Leu => (Cmp::Gt, true),
+            Cmp::Gtu => (Cmp::Le, true),
+            Cmp::Geu => (Cmp::Lt, true),
+            Cmp::Nan => (Cmp::Num, true),
+            cmp => (cmp, false),
+        };
+        match ordered {
+            Cmp::Eq => emit($form, test2(|a: $ty, b: $ty| $in(a) == $in(b)), complement),
+            Cmp::Ne => emit($form, test2(|a: $ty, b: $ty| ($in(a) < $in(b)) | ($in(a) > $in(b))), complement),
+            Cmp::Lt => emit($form, test2(|a: $ty, b: $ty| $in(a) < $in(b)), complement),
+            Cmp::Le => emit($form, test2(|a: $ty, b: $ty| $in(a) <= $in(b)), complement),
+            Cmp::Gt => emit($form, test2(|a: $ty, b: $ty| $in(a) > $in(b)), complement),
+            Cmp::Ge => emit($form, test2(|a: $ty, b: $ty| $in(a) >= $in(b)), complement),
+            Cmp::Num => emit($form, test2(|a: $ty, b: $ty| !(a.is_nan() | b.is_nan())), complement),
             _ => None,
         }
-    };
+    }};
 }
 
 /// Half-precision `setp` (one value or a pair, whose results are p and q) and `set`. The comparison is a truth table in
 /// the parameter: of less, equal, greater, unordered.
-struct HalfCompare<H, const N: usize, const SETP: bool>(PhantomData<H>);
+#[derive(Clone, Copy)]
+struct HalfCompare<H, const N: usize>(PhantomData<H>);
 
-impl<H, const N: usize, const SETP: bool> Clone for HalfCompare<H, N, SETP> {
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-
-impl<H, const N: usize, const SETP: bool> Copy for HalfCompare<H, N, SETP> {}
-
-const LESS: u64 = 1 << 8;
-const EQUAL: u64 = 1 << 9;
-const GREATER: u64 = 1 << 10;
-const UNORDERED: u64 = 1 << 11;
+const LESS: u64 = 1 << 16;
+const EQUAL: u64 = 1 << 17;
+const GREATER: u64 = 1 << 18;
+const UNORDERED: u64 = 1 << 19;
 /// `.ftz`.
-const FLUSH: u64 = 1 << 12;
+const FLUSH: u64 = 1 << 20;
 
-impl<H: Half, const N: usize, const SETP: bool> Body for HalfCompare<H, N, SETP> {
+impl<H: Half, const N: usize> Body for HalfCompare<H, N> {
     const SHAPE: Shape = {
         let ty = if N == 1 { H::TYPE } else { Type::B32 };
-        Shape::new(if SETP { Dest::Pred } else { Dest::Row32 }, &[ty, ty])
+        Shape::new(Dest::Pred, &[ty, ty])
     };
 
     #[inline(always)]
@@ -182,13 +179,7 @@ impl<H: Half, const N: usize, const SETP: bool> Body for HalfCompare<H, N, SETP>
                 | pick(GREATER, greater)
                 | pick(UNORDERED, !(less | equal | greater));
         }
-        let second = if N == 2 { results[1] } else { !results[0] };
-        let predicate = inputs.preds[0];
-        if SETP {
-            output.preds = [combine(results[0], predicate, param), combine(second, predicate, param)];
-        } else {
-            spread(combine(results[0], predicate, param), (param >> 32) as u32, output);
-        }
+        write([results[0], if N == 2 { results[1] } else { !results[0] }], param, inputs, output);
     }
 }
 
@@ -211,11 +202,13 @@ fn half<H: Half>(form: &Form<'_>, cmp: Cmp, pair: bool) -> Option<AluOp> {
         Cmp::Lo | Cmp::Ls | Cmp::Hi | Cmp::Hs => return None,
     };
     let param = param(form)? | table | if form.mods.ftz { FLUSH } else { 0 };
-    let op = match (form.opcode, pair) {
-        (Opcode::Setp, false) => form.op_with(HalfCompare::<H, 1, true>(PhantomData), param)?,
-        (Opcode::Setp, true) => form.op_with(HalfCompare::<H, 2, true>(PhantomData), param)?,
-        (_, false) => form.op_with(HalfCompare::<H, 1, false>(PhantomData), param)?,
-        (_, true) => return None,
+    if pair && form.opcode == Opcode::Set {
+        return None;
+    }
+    let op = if pair {
+        form.rare_with(HalfCompare::<H, 2>(PhantomData), param)
+    } else {
+        form.rare_with(HalfCompare::<H, 1>(PhantomData), param)
     };
     finish(form, op)
 }
@@ -240,6 +233,9 @@ fn compare(form: &Form<'_>, ty: Type) -> Option<AluOp> {
                 cmp => (cmp, false),
             };
             match ty {
+                B16 | U16 | S16 if matches!(cmp, Cmp::Eq | Cmp::Ne) => equality::<u16>(form, cmp),
+                B32 | U32 | S32 if matches!(cmp, Cmp::Eq | Cmp::Ne) => equality::<u32>(form, cmp),
+                B64 | U64 | S64 if matches!(cmp, Cmp::Eq | Cmp::Ne) => equality::<u64>(form, cmp),
                 S16 if !unsigned => integers!(form, cmp, i16),
                 S32 if !unsigned => integers!(form, cmp, i32),
                 S64 if !unsigned => integers!(form, cmp, i64),
@@ -276,48 +272,44 @@ impl<T: Lane> Body for Choose<T> {
     }
 }
 
-fn select_choose(form: &Form<'_>) -> Option<AluOp> {
-    use Type::*;
-    match form.ty()? {
-        B16 | U16 | S16 | F16 | Bf16 => form.op(Choose::<u16>(PhantomData)),
-        B32 | U32 | S32 | F16x2 | Bf16x2 => form.op(Choose::<u32>(PhantomData)),
-        // Apart from the integers for the sake of literals only.
-        F32 => form.op(Choose::<f32>(PhantomData)),
-        B64 | U64 | S64 => form.op(Choose::<u64>(PhantomData)),
-        F64 => form.op(Choose::<f64>(PhantomData)),
-        _ => None,
-    }
+/// The operation with its first two sources of type `ty`, for the sake of literals.
+fn choosing(op: Option<AluOp>, ty: Type) -> Option<AluOp> {
+    let mut op = op?;
+    op.shape.sources[..2].fill(Some(ty));
+    Some(op)
 }
 
-/// `slct`: a where c ≥ 0, else b.
+fn select_choose(form: &Form<'_>) -> Option<AluOp> {
+    let ty = form.ty()?;
+    let op = match ty.bytes() {
+        2 => form.op(Choose::<u16>(PhantomData)),
+        4 => form.op(Choose::<u32>(PhantomData)),
+        8 => form.op(Choose::<u64>(PhantomData)),
+        _ => None,
+    };
+    choosing(op, ty)
+}
+
+/// `slct`: a where c ≥ 0, else b. A subnormal c is a zero with `.ftz`.
 fn select_by_sign(form: &Form<'_>) -> Option<AluOp> {
-    use Type::*;
-    macro_rules! by_type {
-        ($c:ty) => {
-            match form.ty()? {
-                B16 | U16 | S16 => form.op(map3(|a: u16, b: u16, c: $c| if c >= 0 as $c { a } else { b })),
-                B32 | U32 | S32 => form.op(map3(|a: u32, b: u32, c: $c| if c >= 0 as $c { a } else { b })),
-                F32 => form.op(map3(|a: f32, b: f32, c: $c| if c >= 0 as $c { a } else { b })),
-                B64 | U64 | S64 => form.op(map3(|a: u64, b: u64, c: $c| if c >= 0 as $c { a } else { b })),
-                F64 => form.op(map3(|a: f64, b: f64, c: $c| if c >= 0 as $c { a } else { b })),
+    let ty = form.ty()?;
+    macro_rules! by_width {
+        ($C:ty, $holds:expr) => {
+            match ty.bytes() {
+                2 => form.op(map3(|a: u16, b: u16, c: $C| if $holds(c) { a } else { b })),
+                4 => form.op(map3(|a: u32, b: u32, c: $C| if $holds(c) { a } else { b })),
+                8 => form.op(map3(|a: u64, b: u64, c: $C| if $holds(c) { a } else { b })),
                 _ => None,
             }
         };
     }
-    match form.mods.types[1]? {
-        S32 => by_type!(i32),
-        F32 if form.mods.ftz => match form.ty()? {
-            // A flushed subnormal c is a zero.
-            B16 | U16 | S16 => form.op(map3(|a: u16, b: u16, c| if flush::<true>(c) >= 0.0 { a } else { b })),
-            B32 | U32 | S32 => form.op(map3(|a: u32, b: u32, c| if flush::<true>(c) >= 0.0 { a } else { b })),
-            F32 => form.op(map3(|a: f32, b: f32, c| if flush::<true>(c) >= 0.0 { a } else { b })),
-            B64 | U64 | S64 => form.op(map3(|a: u64, b: u64, c| if flush::<true>(c) >= 0.0 { a } else { b })),
-            F64 => form.op(map3(|a: f64, b: f64, c| if flush::<true>(c) >= 0.0 { a } else { b })),
-            _ => None,
-        },
-        F32 => by_type!(f32),
+    let op = match form.mods.types[1]? {
+        Type::S32 => by_width!(i32, |c| c >= 0),
+        Type::F32 if form.mods.ftz => by_width!(f32, |c| flush::<true>(c) >= 0.0),
+        Type::F32 => by_width!(f32, |c| c >= 0.0),
         _ => None,
-    }
+    };
+    choosing(op, ty)
 }
 
 /// `testp`; zeros count as normal.
@@ -325,12 +317,12 @@ fn select_test(form: &Form<'_>) -> Option<AluOp> {
     macro_rules! tests {
         ($ty:ty) => {
             match form.mods.testp? {
-                TestpOp::Finite => form.op(SetPredicate(test1(|a: $ty| a.is_finite()))),
-                TestpOp::Infinite => form.op(SetPredicate(test1(|a: $ty| a.is_infinite()))),
-                TestpOp::Number => form.op(SetPredicate(test1(|a: $ty| !a.is_nan()))),
-                TestpOp::NotANumber => form.op(SetPredicate(test1(|a: $ty| a.is_nan()))),
-                TestpOp::Normal => form.op(SetPredicate(test1(|a: $ty| a.is_normal() | (a == 0.0)))),
-                TestpOp::Subnormal => form.op(SetPredicate(test1(|a: $ty| a.is_subnormal()))),
+                TestpOp::Finite => form.rare(Compare(test1(|a: $ty| a.is_finite()))),
+                TestpOp::Infinite => form.rare(Compare(test1(|a: $ty| a.is_infinite()))),
+                TestpOp::Number => form.rare(Compare(test1(|a: $ty| !a.is_nan()))),
+                TestpOp::NotANumber => form.rare(Compare(test1(|a: $ty| a.is_nan()))),
+                TestpOp::Normal => form.rare(Compare(test1(|a: $ty| a.is_normal() | (a == 0.0)))),
+                TestpOp::Subnormal => form.rare(Compare(test1(|a: $ty| a.is_subnormal()))),
             }
         };
     }

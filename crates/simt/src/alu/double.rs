@@ -103,7 +103,7 @@ pub(super) fn select(form: &Form<'_>) -> Option<AluOp> {
     }
     macro_rules! rounded {
         ($map:ident, $f:ident) => {
-            by_rounding!(mods.rounding, |R| form.op($map($f::<R>)))
+            by_rounding!(mods.rounding, |R| if R == RN { form.op($map($f::<RN>)) } else { form.rare($map($f::<R>)) })
         };
     }
     match form.opcode {

@@ -126,8 +126,13 @@ pub(super) fn select(form: &Form<'_>) -> Option<AluOp> {
     let rounding = mods.rounding;
     macro_rules! by_modes {
         ($map:ident, $f:ident) => {
-            by_rounding!(rounding, |R| by_flag!(mods.ftz, |FTZ| by_flag!(mods.sat, |SAT| form
-                .op($map($f::<R, FTZ, SAT>)))))
+            by_rounding!(rounding, |R| by_flag!(mods.ftz, |FTZ| by_flag!(mods.sat, |SAT| if R == RN {
+                form.op($map($f::<RN, FTZ, SAT>))
+            } else if SAT {
+                form.rare($map($f::<R, FTZ, true>))
+            } else {
+                form.op($map($f::<R, FTZ, false>))
+            })))
         };
     }
     match form.opcode {
@@ -137,19 +142,31 @@ pub(super) fn select(form: &Form<'_>) -> Option<AluOp> {
         Opcode::Fma | Opcode::Mad => by_modes!(map3, fma),
         // Without a modifier these are `.approx` (PTX 1.0 to 1.3).
         Opcode::Div if rounding.is_some() => {
-            by_rounding!(rounding, |R| by_flag!(mods.ftz, |FTZ| form.op(map2(div::<R, FTZ>))))
+            by_rounding!(rounding, |R| by_flag!(mods.ftz, |FTZ| if R == RN {
+                form.op(map2(div::<RN, FTZ>))
+            } else {
+                form.rare(map2(div::<R, FTZ>))
+            }))
         }
         Opcode::Rcp if rounding.is_some() => {
-            by_rounding!(rounding, |R| by_flag!(mods.ftz, |FTZ| form.op(map1(rcp::<R, FTZ>))))
+            by_rounding!(rounding, |R| by_flag!(mods.ftz, |FTZ| if R == RN {
+                form.op(map1(rcp::<RN, FTZ>))
+            } else {
+                form.rare(map1(rcp::<R, FTZ>))
+            }))
         }
         Opcode::Sqrt if rounding.is_some() => {
-            by_rounding!(rounding, |R| by_flag!(mods.ftz, |FTZ| form.op(map1(sqrt::<R, FTZ>))))
+            by_rounding!(rounding, |R| by_flag!(mods.ftz, |FTZ| if R == RN {
+                form.op(map1(sqrt::<RN, FTZ>))
+            } else {
+                form.rare(map1(sqrt::<R, FTZ>))
+            }))
         }
         Opcode::Min | Opcode::Max => {
             by_flag!(form.opcode == Opcode::Max, |MAX| by_flag!(mods.ftz, |FTZ| by_flag!(mods.nan, |NAN| if mods
                 .xorsign_abs
             {
-                form.op(map2(min_max_xorsign::<MAX, FTZ, NAN>))
+                form.rare(map2(min_max_xorsign::<MAX, FTZ, NAN>))
             } else {
                 form.op(map2(min_max::<MAX, FTZ, NAN>))
             })))

@@ -172,9 +172,9 @@ fn op<H: Half, const SOURCES: usize>(
 ) -> Option<AluOp> {
     let flags = flags(form);
     if pair {
-        form.op_with(Op::<H, _, 2, SOURCES>(f, PhantomData), flags)
+        form.rare_with(Op::<H, _, 2, SOURCES>(f, PhantomData), flags)
     } else {
-        form.op_with(Op::<H, _, 1, SOURCES>(f, PhantomData), flags)
+        form.rare_with(Op::<H, _, 1, SOURCES>(f, PhantomData), flags)
     }
 }
 

@@ -105,12 +105,17 @@ unsafe fn wide<B: Body>(param: u64, inputs: &Inputs<'_>, output: &mut Output) {
 }
 
 /// The operation that `body` computes, in the code for `level`.
-pub(super) fn compile<B: Body>(_body: B, param: u64, level: Level) -> AluOp {
+pub(super) fn compile<B: Body>(body: B, param: u64, level: Level) -> AluOp {
     #[cfg(target_arch = "x86_64")]
     if level.wide {
         return AluOp { kernel: wide::<B>, param, shape: B::SHAPE };
     }
     let _ = level;
+    compile_portable(body, param)
+}
+
+/// The operation that `body` computes, in the code for the baseline processor.
+pub(super) fn compile_portable<B: Body>(_body: B, param: u64) -> AluOp {
     AluOp { kernel: portable::<B>, param, shape: B::SHAPE }
 }
 

@@ -70,7 +70,7 @@ pub fn merge64(to: &mut Window, from: &Window, mask: u32) {
 /// converted to the type, integer literals for floating types converted too. `None` if `operand` is not a literal.
 pub fn immediate_bits(ty: Type, operand: &Operand) -> Option<u64> {
     let as_f64 = match *operand {
-        Operand::Int(value) if !ty.is_float() => {
+        Operand::Int(value) if !matches!(ty, Type::F32 | Type::F64) => {
             let bits = 8 * ty.bytes();
             return Some(if bits >= 64 { value as u64 } else { value as u64 & ((1 << bits) - 1) });
         }

@@ -1,6 +1,6 @@
 //! From an instruction to its operation: one function per family, in the family's file.
 
-use super::kernel::{Body, Level, compile};
+use super::kernel::{Body, Level, compile, compile_portable};
 use super::{AluOp, approx, bits, carry, compare, convert, double, float, half, integer, packed};
 use warpwatt_ptx::ir::{Instruction, Modifiers, Opcode, Operand, Register, Type};
 
@@ -22,6 +22,17 @@ impl Form<'_> {
     /// The operation that computes `body` with the parameter `param`.
     pub fn op_with<B: Body>(&self, body: B, param: u64) -> Option<AluOp> {
         Some(compile(body, param, self.level))
+    }
+
+    /// The operation that computes `body`, for forms that real programs hardly use: compiled once, for the baseline
+    /// processor, to keep the library small.
+    pub fn rare<B: Body>(&self, body: B) -> Option<AluOp> {
+        self.rare_with(body, 0)
+    }
+
+    /// As [`Form::rare`], with the parameter `param`.
+    pub fn rare_with<B: Body>(&self, body: B, param: u64) -> Option<AluOp> {
+        Some(compile_portable(body, param))
     }
 
     /// The first type modifier.

@@ -10,7 +10,7 @@ use super::super::row::Window;
 use super::super::select::Form;
 use super::super::{Dest, Shape};
 use super::float_to_int::{by_direction, integral32, integral64};
-use super::widths;
+use super::{reading, widths};
 use std::marker::PhantomData;
 use warpwatt_ptx::ir::{Rounding, Type};
 
@@ -145,11 +145,11 @@ fn select_to_half<H: Half>(form: &Form<'_>, source: Type) -> Option<AluOp> {
             return None;
         }
         return by_direction!(rounding, |R| form
-            .op_with(ToHalf::<_, H, R, true>(Small::<H>(PhantomData), PhantomData), flags));
+            .rare_with(ToHalf::<_, H, R, true>(Small::<H>(PhantomData), PhantomData), flags));
     }
     macro_rules! from {
         ($source:expr) => {
-            by_rounding!(rounding, |R| form.op_with(ToHalf::<_, H, R, false>($source, PhantomData), flags))
+            by_rounding!(rounding, |R| form.rare_with(ToHalf::<_, H, R, false>($source, PhantomData), flags))
         };
     }
     match source {
@@ -202,18 +202,21 @@ pub(super) fn select(form: &Form<'_>, types: (Type, Type)) -> Option<AluOp> {
     match types {
         (F32, F32) => select_single(form),
         (F64, F64) => select_double(form),
+        (F16, F32) if half::flags(form) == 0 && matches!(mods.rounding, None | Some(Rounding::Rn)) => {
+            form.op(map1(|x: f32| to_half::<Binary16, RN>(x) as u16))
+        }
         (F16, source) => select_to_half::<Binary16>(form, source),
         (Bf16, source) => select_to_half::<Brain16>(form, source),
         (F16x2, F32) => {
-            by_rounding!(mods.rounding, |R| form.op_with(Pack::<Binary16, R>(PhantomData), half::flags(form)))
+            by_rounding!(mods.rounding, |R| form.rare_with(Pack::<Binary16, R>(PhantomData), half::flags(form)))
         }
         (Bf16x2, F32) => {
-            by_rounding!(mods.rounding, |R| form.op_with(Pack::<Brain16, R>(PhantomData), half::flags(form)))
+            by_rounding!(mods.rounding, |R| form.rare_with(Pack::<Brain16, R>(PhantomData), half::flags(form)))
         }
         (Tf32, F32) => by_flag!(mods.relu, |RELU| match mods.rounding {
-            Some(Rounding::Rna) => form.op(map1(tf32::<true, false, RELU>)),
-            Some(Rounding::Rn) => form.op(map1(tf32::<false, false, RELU>)),
-            Some(Rounding::Rz) => form.op(map1(tf32::<false, true, RELU>)),
+            Some(Rounding::Rna) => form.rare(map1(tf32::<true, false, RELU>)),
+            Some(Rounding::Rn) => form.rare(map1(tf32::<false, false, RELU>)),
+            Some(Rounding::Rz) => form.rare(map1(tf32::<false, true, RELU>)),
             _ => None,
         }),
         _ if integral => None,
@@ -223,12 +226,19 @@ pub(super) fn select(form: &Form<'_>, types: (Type, Type)) -> Option<AluOp> {
         })))),
         (F32, F64) => by_rounding!(mods.rounding, |R| by_flag!(mods.ftz, |FTZ| by_flag!(mods.sat, |SAT| form
             .op(map1(|x: f64| finish::<FTZ, SAT>(narrow::<R>(x))))))),
-        (F32, F16) => form.op_with(FromHalf::<Binary16>(PhantomData), half::flags(form)),
-        (F32, Bf16) => form.op_with(FromHalf::<Brain16>(PhantomData), half::flags(form)),
-        (F64, F16) => form.op(map1(|a: u16| double_of::<Binary16>(a))),
-        (F64, Bf16) => form.op(map1(|a: u16| double_of::<Brain16>(a))),
+        (F32, F16) if half::flags(form) == 0 => reading(form.op(map1(single_of::<Binary16>)), F16),
+        (F32, F16) => form.rare_with(FromHalf::<Binary16>(PhantomData), half::flags(form)),
+        (F32, Bf16) => form.rare_with(FromHalf::<Brain16>(PhantomData), half::flags(form)),
+        (F64, F16) => reading(form.rare(map1(double_of::<Binary16>)), F16),
+        (F64, Bf16) => reading(form.rare(map1(double_of::<Brain16>)), Bf16),
         _ => None,
     }
+}
+
+/// A half-precision value in single precision.
+#[inline(always)]
+fn single_of<H: Half>(a: u16) -> f32 {
+    canonical(H::widen(a as u32))
 }
 
 /// A half-precision value in double precision.

@@ -130,22 +130,34 @@ impl<S: Source, D: Register, const R: u8> Body for Convert<S, D, R> {
 fn general<S: Source>(form: &Form<'_>, source: S, plan: Plan) -> Option<AluOp> {
     let param = plan.encode();
     by_direction!(form.mods.rounding, |R| if plan.register == 64 {
-        form.op_with(Convert::<S, u64, R>(source, PhantomData), param)
+        form.rare_with(Convert::<S, u64, R>(source, PhantomData), param)
     } else {
-        form.op_with(Convert::<S, u32, R>(source, PhantomData), param)
+        form.rare_with(Convert::<S, u32, R>(source, PhantomData), param)
     })
 }
 
-/// Double precision to 32 bits: NaN gives the top bit alone.
+/// To 32 bits, of which `SIGNED` says the range; for NaN the given bits. It vectorizes, where casts do not.
 #[inline(always)]
-fn f64_to_i32<const R: u8>(x: f64) -> i32 {
-    if x.is_nan() { i32::MIN } else { integral64::<R>(x) as i32 }
+fn to_32<const R: u8, const SIGNED: bool>(x: f64, nan: u32) -> u32 {
+    // Adding it rounds to the nearest integer, which is then in the low bits.
+    const MAGIC: f64 = 6_755_399_441_055_744.0;
+    let (low, high) = if SIGNED { (i32::MIN as f64, i32::MAX as f64) } else { (0.0, u32::MAX as f64) };
+    let rounded = if R == RN { x } else { integral64::<R>(x) };
+    let above = if rounded > low { rounded } else { low };
+    let clamped = if above < high { above } else { high };
+    let bits = (clamped + MAGIC).to_bits() as u32;
+    if x.is_nan() { nan } else { bits }
 }
 
-/// Double precision to 32 bits: NaN gives the top bit alone.
 #[inline(always)]
-fn f64_to_u32<const R: u8>(x: f64) -> u32 {
-    if x.is_nan() { 1 << 31 } else { integral64::<R>(x) as u32 }
+fn f32_to_32<const R: u8, const FTZ: bool, const SIGNED: bool>(x: f32) -> u32 {
+    to_32::<R, SIGNED>(flush::<FTZ>(x) as f64, 0)
+}
+
+/// NaN gives the top bit alone.
+#[inline(always)]
+fn f64_to_32<const R: u8, const SIGNED: bool>(x: f64) -> u32 {
+    to_32::<R, SIGNED>(x, 1 << 31)
 }
 
 pub(super) fn select(form: &Form<'_>, to: Int, types: (Type, Type)) -> Option<AluOp> {
@@ -157,18 +169,12 @@ pub(super) fn select(form: &Form<'_>, to: Int, types: (Type, Type)) -> Option<Al
     if to.bits == 32 && register == 32 {
         match types.1 {
             Type::F32 => {
-                return by_direction!(form.mods.rounding, |R| by_flag!(ftz, |FTZ| if to.signed {
-                    form.op(map1(|x: f32| integral32::<R>(flush::<FTZ>(x)) as i32))
-                } else {
-                    form.op(map1(|x: f32| integral32::<R>(flush::<FTZ>(x)) as u32))
-                }));
+                return by_direction!(form.mods.rounding, |R| by_flag!(ftz, |FTZ| by_flag!(to.signed, |SIGNED| form
+                    .op(map1(f32_to_32::<R, FTZ, SIGNED>)))));
             }
             Type::F64 => {
-                return by_direction!(form.mods.rounding, |R| if to.signed {
-                    form.op(map1(f64_to_i32::<R>))
-                } else {
-                    form.op(map1(f64_to_u32::<R>))
-                });
+                return by_direction!(form.mods.rounding, |R| by_flag!(to.signed, |SIGNED| form
+                    .op(map1(f64_to_32::<R, SIGNED>))));
             }
             _ => {}
         }

@@ -119,31 +119,55 @@ pub(super) fn select(form: &Form<'_>, from: Int, types: (Type, Type)) -> Option<
                 return form.op(map1(|a: i32| a as f32));
             }
             (Type::F32, 32, false) => {
-                return by_rounding!(rounding, |R| form.op(map1(|a: u32| narrow::<R>(a as f64))));
+                return by_rounding!(rounding, |R| form.rare(map1(|a: u32| narrow::<R>(a as f64))));
             }
             (Type::F32, 32, true) => {
-                return by_rounding!(rounding, |R| form.op(map1(|a: i32| narrow::<R>(a as f64))));
+                return by_rounding!(rounding, |R| form.rare(map1(|a: i32| narrow::<R>(a as f64))));
             }
-            (Type::F32, _, false) => return by_rounding!(rounding, |R| form.op(map1(u64_to_f32::<R>))),
-            (Type::F32, _, true) => return by_rounding!(rounding, |R| form.op(map1(i64_to_f32::<R>))),
+            (Type::F32, _, false) => {
+                return by_rounding!(rounding, |R| if R == RN {
+                    form.op(map1(u64_to_f32::<RN>))
+                } else {
+                    form.rare(map1(u64_to_f32::<R>))
+                });
+            }
+            (Type::F32, _, true) => {
+                return by_rounding!(rounding, |R| if R == RN {
+                    form.op(map1(i64_to_f32::<RN>))
+                } else {
+                    form.rare(map1(i64_to_f32::<R>))
+                });
+            }
             (Type::F64, 8, false) => return form.op(map1(|a: u8| a as f64)),
             (Type::F64, 8, true) => return form.op(map1(|a: i8| a as f64)),
             (Type::F64, 16, false) => return form.op(map1(|a: u16| a as f64)),
             (Type::F64, 16, true) => return form.op(map1(|a: i16| a as f64)),
             (Type::F64, 32, false) => return form.op(map1(|a: u32| a as f64)),
             (Type::F64, 32, true) => return form.op(map1(|a: i32| a as f64)),
-            (Type::F64, _, false) => return by_rounding!(rounding, |R| form.op(map1(u64_to_f64::<R>))),
-            (Type::F64, _, true) => return by_rounding!(rounding, |R| form.op(map1(i64_to_f64::<R>))),
+            (Type::F64, _, false) => {
+                return by_rounding!(rounding, |R| if R == RN {
+                    form.op(map1(u64_to_f64::<RN>))
+                } else {
+                    form.rare(map1(u64_to_f64::<R>))
+                });
+            }
+            (Type::F64, _, true) => {
+                return by_rounding!(rounding, |R| if R == RN {
+                    form.op(map1(i64_to_f64::<RN>))
+                } else {
+                    form.rare(map1(i64_to_f64::<R>))
+                });
+            }
             _ => {}
         }
     }
     let plan = Plan { source: from, source_wide: source_register == 64, dest: from, register, flags: flags(form) };
     let param = plan.encode();
     match types.0 {
-        Type::F32 => by_rounding!(rounding, |R| form.op_with(Convert::<_, R>(Single), param)),
-        Type::F64 => by_rounding!(rounding, |R| form.op_with(Convert::<_, R>(Double), param)),
-        Type::F16 => by_rounding!(rounding, |R| form.op_with(Convert::<_, R>(Narrow(Binary16)), param)),
-        Type::Bf16 => by_rounding!(rounding, |R| form.op_with(Convert::<_, R>(Narrow(Brain16)), param)),
+        Type::F32 => by_rounding!(rounding, |R| form.rare_with(Convert::<_, R>(Single), param)),
+        Type::F64 => by_rounding!(rounding, |R| form.rare_with(Convert::<_, R>(Double), param)),
+        Type::F16 => by_rounding!(rounding, |R| form.rare_with(Convert::<_, R>(Narrow(Binary16)), param)),
+        Type::Bf16 => by_rounding!(rounding, |R| form.rare_with(Convert::<_, R>(Narrow(Brain16)), param)),
         _ => None,
     }
 }

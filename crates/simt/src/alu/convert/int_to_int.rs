@@ -83,9 +83,9 @@ pub(super) fn select(form: &Form<'_>, to: Int, from: Int, types: (Type, Type)) -
     }
     let plan = Plan { source: from, source_wide, dest: to, register, flags: 0 }.encode();
     match (register, sat) {
-        (64, false) => form.op_with(Extend::<u64, false>(PhantomData), plan),
-        (64, true) => form.op_with(Extend::<u64, true>(PhantomData), plan),
-        (_, false) => form.op_with(Extend::<u32, false>(PhantomData), plan),
-        (_, true) => form.op_with(Extend::<u32, true>(PhantomData), plan),
+        (64, false) => form.rare_with(Extend::<u64, false>(PhantomData), plan),
+        (64, true) => form.rare_with(Extend::<u64, true>(PhantomData), plan),
+        (_, false) => form.rare_with(Extend::<u32, false>(PhantomData), plan),
+        (_, true) => form.rare_with(Extend::<u32, true>(PhantomData), plan),
     }
 }
