@@ -153,9 +153,9 @@ impl<H: Half, F: Fn([f32; 3], u64) -> f32 + Copy, const N: usize, const SOURCES:
             let mut result = 0;
             for part in 0..N {
                 let mut operands = [0.0; 3];
-                for source in 0..SOURCES {
-                    let bits = u32::get(inputs.rows[source], lane) >> (16 * part) & 0xffff;
-                    operands[source] = H::widen(if param & FTZ != 0 { flush::<H>(bits) } else { bits });
+                for (operand, window) in operands.iter_mut().zip(inputs.rows).take(SOURCES) {
+                    let bits = bits(window, lane, part);
+                    *operand = H::widen(if param & FTZ != 0 { flush::<H>(bits) } else { bits });
                 }
                 let bits = H::nearest(clamp((self.0)(operands, param), param));
                 result |= (if param & FTZ != 0 { flush::<H>(bits) } else { bits }) << (16 * part);

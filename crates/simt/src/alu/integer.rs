@@ -29,12 +29,12 @@ fn product24u(a: u32, b: u32) -> u64 {
 
 #[inline(always)]
 fn mul_hi_u64(a: u64, b: u64) -> u64 {
-    (a as u128 * b as u128 >> 64) as u64
+    ((a as u128 * b as u128) >> 64) as u64
 }
 
 #[inline(always)]
 fn mul_hi_i64(a: i64, b: i64) -> i64 {
-    (a as i128 * b as i128 >> 64) as i64
+    ((a as i128 * b as i128) >> 64) as i64
 }
 
 /// Unsigned 32-bit division through double precision, which vectorizes: the rounded quotient of two 32-bit numbers is
@@ -101,7 +101,7 @@ pub(super) fn select(form: &Form<'_>) -> Option<AluOp> {
             (Add, S32, _) => form.op(map2(i32::saturating_add)),
             (Sub, S32, _) => form.op(map2(i32::saturating_sub)),
             (Mad, S32, Some(MulPart::Hi)) => {
-                form.op(map3(|a: i32, b: i32, c: i32| ((a as i64 * b as i64 >> 32) as i32).saturating_add(c)))
+                form.op(map3(|a: i32, b: i32, c: i32| (((a as i64 * b as i64) >> 32) as i32).saturating_add(c)))
             }
             (Mad24, S32, Some(MulPart::Hi)) => {
                 form.op(map3(|a, b, c: i32| ((product24(a, b) >> 16) as i32).saturating_add(c)))
@@ -170,10 +170,10 @@ fn mul(form: &Form<'_>, ty: Type) -> Option<AluOp> {
         (Lo, U16 | S16) => form.op(map2(u16::wrapping_mul)),
         (Lo, U32 | S32) => form.op(map2(u32::wrapping_mul)),
         (Lo, U64 | S64) => form.op(map2(u64::wrapping_mul)),
-        (Hi, U16) => form.op(map2(|a: u16, b: u16| (a as u32 * b as u32 >> 16) as u16)),
-        (Hi, S16) => form.op(map2(|a: i16, b: i16| (a as i32 * b as i32 >> 16) as i16)),
-        (Hi, U32) => form.op(map2(|a: u32, b: u32| (a as u64 * b as u64 >> 32) as u32)),
-        (Hi, S32) => form.op(map2(|a: i32, b: i32| (a as i64 * b as i64 >> 32) as i32)),
+        (Hi, U16) => form.op(map2(|a: u16, b: u16| ((a as u32 * b as u32) >> 16) as u16)),
+        (Hi, S16) => form.op(map2(|a: i16, b: i16| ((a as i32 * b as i32) >> 16) as i16)),
+        (Hi, U32) => form.op(map2(|a: u32, b: u32| ((a as u64 * b as u64) >> 32) as u32)),
+        (Hi, S32) => form.op(map2(|a: i32, b: i32| ((a as i64 * b as i64) >> 32) as i32)),
         (Hi, U64) => form.op(map2(mul_hi_u64)),
         (Hi, S64) => form.op(map2(mul_hi_i64)),
         (Wide, U16) => form.op(map2(|a: u16, b: u16| a as u32 * b as u32)),
@@ -191,10 +191,10 @@ fn mad(form: &Form<'_>, ty: Type) -> Option<AluOp> {
         (Lo, U16 | S16) => form.op(map3(|a: u16, b: u16, c: u16| a.wrapping_mul(b).wrapping_add(c))),
         (Lo, U32 | S32) => form.op(map3(|a: u32, b: u32, c: u32| a.wrapping_mul(b).wrapping_add(c))),
         (Lo, U64 | S64) => form.op(map3(|a: u64, b: u64, c: u64| a.wrapping_mul(b).wrapping_add(c))),
-        (Hi, U16) => form.op(map3(|a: u16, b: u16, c: u16| ((a as u32 * b as u32 >> 16) as u16).wrapping_add(c))),
-        (Hi, S16) => form.op(map3(|a: i16, b: i16, c: i16| ((a as i32 * b as i32 >> 16) as i16).wrapping_add(c))),
-        (Hi, U32) => form.op(map3(|a: u32, b: u32, c: u32| ((a as u64 * b as u64 >> 32) as u32).wrapping_add(c))),
-        (Hi, S32) => form.op(map3(|a: i32, b: i32, c: i32| ((a as i64 * b as i64 >> 32) as i32).wrapping_add(c))),
+        (Hi, U16) => form.op(map3(|a: u16, b: u16, c: u16| (((a as u32 * b as u32) >> 16) as u16).wrapping_add(c))),
+        (Hi, S16) => form.op(map3(|a: i16, b: i16, c: i16| (((a as i32 * b as i32) >> 16) as i16).wrapping_add(c))),
+        (Hi, U32) => form.op(map3(|a: u32, b: u32, c: u32| (((a as u64 * b as u64) >> 32) as u32).wrapping_add(c))),
+        (Hi, S32) => form.op(map3(|a: i32, b: i32, c: i32| (((a as i64 * b as i64) >> 32) as i32).wrapping_add(c))),
         (Hi, U64) => form.op(map3(|a: u64, b: u64, c: u64| mul_hi_u64(a, b).wrapping_add(c))),
         (Hi, S64) => form.op(map3(|a: i64, b: i64, c: i64| mul_hi_i64(a, b).wrapping_add(c))),
         (Wide, U16) => form.op(map3(|a: u16, b: u16, c: u32| (a as u32 * b as u32).wrapping_add(c))),

@@ -7,7 +7,7 @@
 use super::row::{Window, lanes64, lanes64_mut};
 use super::{AluOp, Dest, Shape};
 use std::marker::PhantomData;
-use std::mem::MaybeUninit;
+use std::ptr::NonNull;
 use warpwatt_ptx::ir::Type;
 
 /// What an operation reads. Sources are windows ([`Window`]) in the order of the instruction's operands, predicates
@@ -89,9 +89,9 @@ pub(super) trait Body: Copy {
 #[inline(always)]
 fn conjure<B: Body>() -> B {
     const { assert!(size_of::<B>() == 0, "a kernel's body must not capture anything") };
-    // SAFETY: `B` has no bytes to initialise, and it has values: `compile` was given one, and `B: Copy` says that
-    // another may be made.
-    unsafe { MaybeUninit::<B>::uninit().assume_init() }
+    // SAFETY: a read of zero bytes, from a pointer that is aligned and not null. `B` has values, as `compile` was given
+    // one, and `B: Copy` says that another may be made.
+    unsafe { NonNull::<B>::dangling().as_ptr().read() }
 }
 
 fn portable<B: Body>(param: u64, inputs: &Inputs<'_>, output: &mut Output) {
