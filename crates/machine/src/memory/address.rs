@@ -47,7 +47,7 @@ pub struct Home {
     pub local: u64,
 }
 
-/// Where a sector lives in DRAM.
+/// Where a burst lives in DRAM.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Coordinates {
     /// Bank.
@@ -56,8 +56,6 @@ pub struct Coordinates {
     pub row: u64,
     /// Burst in the row.
     pub column: u32,
-    /// 32-byte sector in the burst.
-    pub part: u32,
 }
 
 /// The compiled address map.
@@ -134,7 +132,63 @@ impl AddressMap {
             bank: self.bank.get(local) as u32,
             row: self.row.get(local),
             column: self.column.get(local) as u32,
-            part: (local / 32 & (self.parts - 1)) as u32,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::spec::Configuration;
+
+    fn map() -> AddressMap {
+        let spec = Configuration::preset("gtx480").and_then(|gpu| gpu.finish()).unwrap();
+        AddressMap::new(&spec, spec.channels, spec.dram.banks)
+    }
+
+    #[test]
+    fn channel_changes_every_256_bytes_and_six_channels_follow_each_other() {
+        let map = map();
+        assert_eq!((map.sub_partitions(), map.parts()), (2, 2));
+        let channels: Vec<u32> = (0..8).map(|i| map.home(i * 256).slice / 2).collect();
+        assert_eq!(channels, [0, 1, 2, 3, 4, 5, 0, 1]);
+        assert_eq!(map.home(0xff).slice, map.home(0).slice);
+        // The next 256 bytes of a channel belong to its other sub-partition.
+        let subs: Vec<u32> = (0..4).map(|i| map.home(i * 6 * 256).slice).collect();
+        assert_eq!(subs, [0, 1, 0, 1]);
+    }
+
+    #[test]
+    fn fields_are_cut_as_the_map_says() {
+        let map = map();
+        // Channel-local 0b11_1010_1101_0110_1011 of channel 0: row 3, bank 101|1, column 0110|01.
+        let local: u64 = 0b11_1010_1101_0110_1011;
+        let address = (local >> 8) * 6 * 256 + (local & 0xff);
+        let home = map.home(address);
+        assert_eq!(home.slice, 1);
+        let at = map.coordinates(home.local, 1);
+        assert_eq!(at, Coordinates { bank: 0b1011, row: 0b11, column: 0b0110_01 });
+    }
+
+    #[test]
+    fn slice_local_addresses_are_dense_and_no_two_addresses_share_a_place() {
+        let map = map();
+        let mut seen = std::collections::BTreeSet::new();
+        let mut locals = vec![Vec::new(); 12];
+        for line in 0..12 * 64u64 {
+            let home = map.home(line * 128);
+            locals[home.slice as usize].push(home.local);
+            for burst in 0..2 {
+                let at = map.coordinates(home.local + burst * 64, home.slice % 2);
+                assert_eq!(at.bank % 2, home.slice % 2, "a bank belongs to one slice");
+                assert!(seen.insert((home.slice, at.bank, at.row, at.column)));
+            }
+        }
+        for local in locals {
+            assert_eq!(local, (0..64).map(|i| i * 128).collect::<Vec<u64>>());
+        }
+        // Bits above the map are row bits.
+        let high = map.home(1 << 40);
+        assert!(map.coordinates(high.local, high.slice % 2).row > 0xfff);
     }
 }

@@ -119,3 +119,6 @@ impl Switch {
         flits
     }
 }
+
+#[cfg(test)]
+mod tests;

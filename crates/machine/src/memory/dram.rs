@@ -5,20 +5,16 @@
 //! only when no queued request hits its open row; rows stay open otherwise. Reads and writes share the queue; since the
 //! bus turns around in tens of clocks and CCD is two, the direction persists while it has hits. One command a clock.
 //!
-//! An access is a 32-byte sector; a burst moves `parts` of them (two on a 64-bit channel with bursts of 8). A sector
-//! that arrives while its neighbour of the same burst and direction is the youngest of its bank joins it, so that whole
-//! lines move at the speed of the pins, and a lone sector takes a whole burst.
+//! An access is one burst (64 bytes on a 64-bit channel with bursts of 8), whatever part of it is wanted.
 //!
 //! Requests of a bank form a list in order of arrival; per bank and direction the oldest hit of the open row is kept, and
 //! banks are in masks by what they need, so a clock looks at candidates only.
 
 use super::address::Coordinates;
 use super::ones;
+use super::slice::Burst;
 use super::timing::{Command, Earliest, Timing};
 use serde::{Deserialize, Serialize};
-
-/// Sectors of one burst at most.
-pub const MAX_PARTS: usize = 4;
 
 const NONE: u16 = u16::MAX;
 
@@ -27,18 +23,13 @@ const NONE: u16 = u16::MAX;
 pub struct Access {
     row: u64,
     age: u64,
-    column: u32,
-    /// Sectors of the burst.
-    pub parts: u8,
-    /// Direction.
-    pub write: bool,
+    /// What is moved.
+    pub burst: Burst,
     /// Its bank had to be opened for it.
     pub opened: bool,
     bank: u8,
     next: u16,
     previous: u16,
-    /// Per sector, the requester's number for a read.
-    pub ids: [u16; MAX_PARTS],
 }
 
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
@@ -98,44 +89,25 @@ impl Channel {
         }
     }
 
-    /// Whether nothing is queued.
-    pub fn is_idle(&self) -> bool {
-        self.hits[0] | self.hits[1] | self.closed | self.conflicts == 0
-    }
-
     /// Whether the queue has a free place.
     #[inline]
     pub fn has_room(&self) -> bool {
         !self.free.is_empty()
     }
 
-    /// Takes in a sector, if there is a free place. `merge`: it may share a burst with the youngest of its bank.
-    pub fn admit(&mut self, at: Coordinates, write: bool, id: u16, merge: bool) {
-        let part = at.part as usize % MAX_PARTS;
-        let bank = &mut self.banks[at.bank as usize];
-        if merge && bank.tail != NONE {
-            let last = &mut self.accesses[usize::from(bank.tail)];
-            let same = last.row == at.row && last.column == at.column && last.write == write;
-            if same && last.parts & 1 << part == 0 {
-                last.parts |= 1 << part;
-                last.ids[part] = id;
-                return;
-            }
-        }
+    /// Takes in an access, if there is a free place.
+    pub fn admit(&mut self, at: Coordinates, burst: Burst) {
         let Some(slot) = self.free.pop() else { return };
-        let mut access = Access {
+        let bank = &mut self.banks[at.bank as usize];
+        let access = Access {
             row: at.row,
             age: self.arrivals,
-            column: at.column,
-            parts: 1 << part,
-            write,
+            burst,
             opened: false,
             bank: at.bank as u8,
             next: NONE,
             previous: bank.tail,
-            ids: [NONE; MAX_PARTS],
         };
-        access.ids[part] = id;
         self.arrivals += 1;
         self.accesses[usize::from(slot)] = access;
         match bank.tail {
@@ -143,8 +115,9 @@ impl Channel {
             tail => self.accesses[usize::from(tail)].next = slot,
         }
         bank.tail = slot;
-        if bank.row == Some(at.row) && bank.hit[usize::from(write)] == NONE {
-            bank.hit[usize::from(write)] = slot;
+        let hit = &mut bank.hit[usize::from(burst.write)];
+        if bank.row == Some(at.row) && *hit == NONE {
+            *hit = slot;
         }
         self.classify(at.bank);
     }
@@ -207,8 +180,8 @@ impl Channel {
     /// Serves the oldest hit of a bank.
     fn column(&mut self, timing: &Timing, slot: u16, clock: u64) -> Issued {
         let access = self.accesses[usize::from(slot)];
-        let (bank, direction) = (u32::from(access.bank), usize::from(access.write));
-        let command = if access.write { Command::Write } else { Command::Read };
+        let (bank, direction) = (u32::from(access.bank), usize::from(access.burst.write));
+        let command = if access.burst.write { Command::Write } else { Command::Read };
         self.earliest.issue(timing, command, bank, clock);
         let state = &mut self.banks[bank as usize];
         match access.previous {
@@ -223,7 +196,7 @@ impl Channel {
         let mut next = access.next;
         while next != NONE {
             let candidate = &self.accesses[usize::from(next)];
-            if candidate.row == access.row && candidate.write == access.write {
+            if candidate.row == access.row && candidate.burst.write == access.burst.write {
                 break;
             }
             next = candidate.next;
@@ -245,7 +218,7 @@ impl Channel {
         let mut slot = state.head;
         while slot != NONE {
             let access = &self.accesses[usize::from(slot)];
-            let hit = &mut state.hit[usize::from(access.write)];
+            let hit = &mut state.hit[usize::from(access.burst.write)];
             if access.row == row && *hit == NONE {
                 *hit = slot;
             }

@@ -2,6 +2,7 @@
 
 use super::MAX_PORTS;
 use super::address::AddressMap;
+use super::slice::MAX_PARTS;
 use super::timing::Timing;
 use crate::message::ReplyKind;
 use crate::spec::Spec;
@@ -44,8 +45,8 @@ pub struct Layout {
     pub reply_depth: usize,
     /// Reads under way from a channel to its slices.
     pub return_depth: usize,
-    /// Sectors of a DRAM burst may be served together.
-    pub merge_sectors: bool,
+    /// Sectors of a line that one DRAM burst may move.
+    pub burst_parts: u64,
 }
 
 impl Layout {
@@ -73,7 +74,7 @@ impl Layout {
             dram_depth: (spec.dram_latency_cycles as usize + queue).max(5),
             reply_depth: queue,
             return_depth: spec.dram_return_queue.max(1) as usize,
-            merge_sectors: map.parts() > 1,
+            burst_parts: u64::from(map.parts()).min(MAX_PARTS as u64),
             map,
         }
     }

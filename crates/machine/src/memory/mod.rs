@@ -21,16 +21,15 @@
 //! [`AtomicMemory`]), and routing delay that differs between ports.
 
 mod address;
-mod clock;
 mod crossbar;
 mod dram;
 mod layout;
 mod packet;
 mod ring;
 mod slice;
+mod ticker;
 mod timing;
 
-pub use clock::period;
 pub use packet::AtomicMemory;
 pub use slice::Tally;
 
@@ -38,14 +37,14 @@ use crate::activity::{MEM_EVENTS, MemEvent};
 use crate::message::{Femtoseconds, Inbox, Outbox, Reply, ReplyKind, RequestKind, Traffic};
 use crate::spec::Spec;
 use crate::stats::Counters;
-use clock::Clock;
 use crossbar::{Head, Switch};
-use dram::{Access, Channel};
+use dram::Channel;
 use layout::Layout;
 use packet::{Answer, Atomics, Packet};
 use ring::Ring;
 use serde::{Deserialize, Serialize};
-use slice::{Fill, Slice, Surroundings};
+use slice::{Burst, Fill, Slice, Surroundings};
+use ticker::Ticker;
 use timing::Command;
 
 /// A set of crossbar ports of one side.
@@ -70,9 +69,9 @@ pub enum Domain {
 /// Everything that changes: what a checkpoint saves.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct MemoryState {
-    noc: Clock,
-    l2: Clock,
-    dram: Clock,
+    noc: Ticker,
+    l2: Ticker,
+    dram: Ticker,
     /// Per SM: requests on the wire and in the crossbar's input buffer, in order.
     wires: Vec<Ring<Packet>>,
     /// SMs whose first request is still on the wire.
@@ -106,9 +105,9 @@ impl MemorySide {
         let layout = Layout::new(spec);
         let (sms, slices) = (layout.sms, layout.slices);
         let state = MemoryState {
-            noc: Clock::new(spec.noc_mhz),
-            l2: Clock::new(spec.l2_mhz),
-            dram: Clock::new(spec.dram_mhz),
+            noc: Ticker::new(spec.noc_mhz),
+            l2: Ticker::new(spec.l2_mhz),
+            dram: Ticker::new(spec.dram_mhz),
             wires: (0..sms).map(|_| Ring::new(layout.noc_buffer)).collect(),
             travelling: 0,
             requests: Switch::new(sms, slices),
@@ -302,7 +301,7 @@ impl MemoryState {
                     break;
                 }
                 let at = layout.map.coordinates(access.local, sub as u32);
-                channel.admit(at, access.write, access.entry, layout.merge_sectors);
+                channel.admit(at, *access);
                 channel.turn = sub + 1;
                 slice.to_dram.pop();
                 if slice.blocked {
@@ -313,7 +312,8 @@ impl MemoryState {
             let arrivals = slices.iter().filter_map(|slice| slice.to_dram.front());
             let arrival = arrivals.map(|access| access.ready).min().unwrap_or(NEVER);
             let returning: usize = slices.iter().map(|slice| slice.from_dram.len()).sum();
-            let reads = returning + layout.map.parts() as usize <= layout.return_depth.max(layout.map.parts() as usize);
+            let parts = layout.burst_parts as usize;
+            let reads = returning + parts <= layout.return_depth.max(parts);
             let (issued, next) = channel.tick(&layout.timing, self.dram.cycle(), reads);
             let mut wake = if next == u64::MAX { NEVER } else { self.dram.time_of(next) };
             // A full queue takes in the next access after a column command, which is this channel's own event.
@@ -332,10 +332,10 @@ impl MemoryState {
                 }
                 (_, Some(access)) => {
                     let tally = &mut self.tally;
-                    let sectors = u64::from(access.parts.count_ones());
+                    let sectors = u64::from(access.burst.parts.count_ones());
                     tally.counters.dram_row_hits += u64::from(!access.opened);
                     tally.counters.dram_busy_clocks += layout.timing.burst;
-                    if access.write {
+                    if access.burst.write {
                         tally.counters.dram_writes += sectors;
                         tally.event(MemEvent::DramWrite32, sectors);
                     } else {
@@ -345,7 +345,7 @@ impl MemoryState {
                         let sub = issued.bank as usize & (subs - 1);
                         let ready = now + layout.timing.read_latency * self.dram.period();
                         let slice = &mut slices[sub];
-                        fill(slice, &access, ready);
+                        fill(slice, &access.burst, ready);
                         let wake = &mut self.slice_wakes[number * subs + sub];
                         *wake = (*wake).min(ready);
                     }
@@ -441,9 +441,9 @@ impl MemoryState {
 }
 
 /// Hands the sectors of a read to the slice.
-fn fill(slice: &mut Slice, access: &Access, ready: Femtoseconds) {
-    for part in ones(access.parts.into()) {
-        slice.from_dram.push(Fill { ready, entry: access.ids[part as usize] });
+fn fill(slice: &mut Slice, burst: &Burst, ready: Femtoseconds) {
+    for part in ones(burst.parts.into()) {
+        slice.from_dram.push(Fill { ready, entry: burst.entries[part as usize] });
     }
 }
 
@@ -507,3 +507,6 @@ fn ones(mut mask: u64) -> impl Iterator<Item = u32> {
         Some(bit)
     })
 }
+
+#[cfg(test)]
+mod tests;

@@ -52,6 +52,14 @@ impl<T: Copy + Default> Ring<T> {
         if self.len == 0 { None } else { self.buffer.get_mut(self.head) }
     }
 
+    /// The youngest item.
+    #[inline]
+    pub fn back_mut(&mut self) -> Option<&mut T> {
+        let last = self.len.checked_sub(1)?;
+        let mask = self.buffer.len() - 1;
+        self.buffer.get_mut((self.head + last) & mask)
+    }
+
     /// Takes the oldest item.
     #[inline]
     pub fn pop(&mut self) -> Option<T> {

@@ -35,15 +35,20 @@ impl Tally {
     }
 }
 
-/// A sector access on its way to DRAM.
-#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
-pub struct DramAccess {
+/// Sectors of one line that a DRAM burst may move at most.
+pub const MAX_PARTS: usize = 4;
+
+/// An access to one DRAM burst, on its way there.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Burst {
     /// When it is at the DRAM queue.
     pub ready: Femtoseconds,
-    /// Slice-local address.
+    /// Slice-local address of the burst.
     pub local: u64,
-    /// MSHR entry that a read is for.
-    pub entry: u16,
+    /// MSHR entries that a read is for, per sector.
+    pub entries: [u16; MAX_PARTS],
+    /// Sectors that are wanted.
+    pub parts: u8,
     /// Direction.
     pub write: bool,
 }
@@ -70,7 +75,7 @@ pub struct Slice {
     /// From the crossbar.
     pub input: Ring<Packet>,
     /// To the DRAM queue.
-    pub to_dram: Ring<DramAccess>,
+    pub to_dram: Ring<Burst>,
     /// From DRAM.
     pub from_dram: Ring<Fill>,
     /// To the crossbar.
@@ -302,7 +307,7 @@ impl Slice {
             s.tally.counters.l2_writebacks += u64::from(left.count_ones());
             while left != 0 {
                 let local = address + u64::from(left.trailing_zeros()) * SECTOR_BYTES;
-                self.send(s, DramAccess { ready: 0, local, entry: 0, write: true });
+                self.send(s, local, 0, true);
                 left &= left - 1;
             }
         }
@@ -323,11 +328,25 @@ impl Slice {
         self.tags.reserve(line, 1 << sector);
         self.targets[usize::from(entry)] = Target { line, sector };
         self.entries[line as usize * 4 + usize::from(sector)] = entry;
-        self.send(s, DramAccess { ready: 0, local, entry, write: false });
+        self.send(s, local, entry, false);
         Some(false)
     }
 
-    fn send<M>(&mut self, s: &Surroundings<'_, M>, access: DramAccess) {
-        self.to_dram.push(DramAccess { ready: s.now + s.layout.dram_latency * s.period, ..access });
+    /// Sends a sector to DRAM. If the last burst sent is the sector's, in the same direction, and still on its way, the
+    /// sector joins it: whole lines move in whole bursts.
+    fn send<M>(&mut self, s: &Surroundings<'_, M>, sector: u64, entry: u16, write: bool) {
+        let size = SECTOR_BYTES * s.layout.burst_parts;
+        let (local, part) = (sector & !(size - 1), (sector & (size - 1)) / SECTOR_BYTES);
+        if let Some(last) = self.to_dram.back_mut() {
+            if last.local == local && last.write == write && last.parts >> part & 1 == 0 {
+                last.parts |= 1 << part;
+                last.entries[part as usize] = entry;
+                return;
+            }
+        }
+        let mut entries = [0; MAX_PARTS];
+        entries[part as usize] = entry;
+        let ready = s.now + s.layout.dram_latency * s.period;
+        self.to_dram.push(Burst { ready, local, entries, parts: 1 << part, write });
     }
 }

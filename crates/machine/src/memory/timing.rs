@@ -39,8 +39,6 @@ pub enum Scope {
 
 /// One row of the table: a command of `from` keeps commands of `to` away for `clocks`.
 pub struct Constraint {
-    /// The timing's name in data sheets.
-    pub name: &'static str,
     /// Earlier command.
     pub from: &'static [Command],
     /// Later command.
@@ -61,22 +59,22 @@ use Scope::{Bank, Channel, Group};
 #[rustfmt::skip]
 pub const CONSTRAINTS: &[Constraint] = &[
     // The data bus carries one burst at a time; commands come at most every CCD.
-    Constraint { name: "CCD",  from: &[Read],      to: &[Read],            scope: Channel, clocks: |t, burst| t.ccd.max(burst) },
-    Constraint { name: "CCD",  from: &[Write],     to: &[Write],           scope: Channel, clocks: |t, burst| t.ccd.max(burst) },
-    Constraint { name: "CCDL", from: &[Read],      to: &[Read],            scope: Group,   clocks: |t, _| t.ccdl },
-    Constraint { name: "CCDL", from: &[Write],     to: &[Write],           scope: Group,   clocks: |t, _| t.ccdl },
+    Constraint { from: &[Read],      to: &[Read],            scope: Channel, clocks: |t, burst| t.ccd.max(burst) },
+    Constraint { from: &[Write],     to: &[Write],           scope: Channel, clocks: |t, burst| t.ccd.max(burst) },
+    Constraint { from: &[Read],      to: &[Read],            scope: Group,   clocks: |t, _| t.ccdl },
+    Constraint { from: &[Write],     to: &[Write],           scope: Group,   clocks: |t, _| t.ccdl },
     // Write data may follow read data after the turnaround.
-    Constraint { name: "RTW",  from: &[Read],      to: &[Write],           scope: Channel, clocks: |t, burst| (t.cl + burst + BUS_TURNAROUND).saturating_sub(t.wl) },
+    Constraint { from: &[Read],      to: &[Write],           scope: Channel, clocks: |t, burst| (t.cl + burst + BUS_TURNAROUND).saturating_sub(t.wl) },
     // A read command may follow the last write data after CDLR (called WTR elsewhere).
-    Constraint { name: "CDLR", from: &[Write],     to: &[Read],            scope: Channel, clocks: |t, burst| t.wl + burst + t.cdlr },
-    Constraint { name: "RRD",  from: &[Activate],  to: &[Activate],        scope: Channel, clocks: |t, _| t.rrd },
-    Constraint { name: "RC",   from: &[Activate],  to: &[Activate],        scope: Bank,    clocks: |t, _| t.rc },
-    Constraint { name: "RCD",  from: &[Activate],  to: &[Read, Write],     scope: Bank,    clocks: |t, _| t.rcd },
-    Constraint { name: "RAS",  from: &[Activate],  to: &[Precharge],       scope: Bank,    clocks: |t, _| t.ras },
-    Constraint { name: "RP",   from: &[Precharge], to: &[Activate],        scope: Bank,    clocks: |t, _| t.rp },
-    Constraint { name: "RTPL", from: &[Read],      to: &[Precharge],       scope: Bank,    clocks: |t, _| t.rtpl },
+    Constraint { from: &[Write],     to: &[Read],            scope: Channel, clocks: |t, burst| t.wl + burst + t.cdlr },
+    Constraint { from: &[Activate],  to: &[Activate],        scope: Channel, clocks: |t, _| t.rrd },
+    Constraint { from: &[Activate],  to: &[Activate],        scope: Bank,    clocks: |t, _| t.rc },
+    Constraint { from: &[Activate],  to: &[Read, Write],     scope: Bank,    clocks: |t, _| t.rcd },
+    Constraint { from: &[Activate],  to: &[Precharge],       scope: Bank,    clocks: |t, _| t.ras },
+    Constraint { from: &[Precharge], to: &[Activate],        scope: Bank,    clocks: |t, _| t.rp },
+    Constraint { from: &[Read],      to: &[Precharge],       scope: Bank,    clocks: |t, _| t.rtpl },
     // Write recovery: from the last write data to the precharge.
-    Constraint { name: "WR",   from: &[Write],     to: &[Precharge],       scope: Bank,    clocks: |t, burst| t.wl + burst + t.wr },
+    Constraint { from: &[Write],     to: &[Precharge],       scope: Bank,    clocks: |t, burst| t.wl + burst + t.wr },
 ];
 
 /// Least distances from a command (row) to a command (column).
@@ -187,5 +185,64 @@ impl Earliest {
         push(&mut self.channel, &timing.channel[c]);
         push(&mut self.group[timing.group_of(bank)], &timing.group[c]);
         push(&mut self.bank[bank as usize], &timing.bank[c]);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::spec::Configuration;
+
+    fn timing() -> Timing {
+        Timing::new(&Configuration::preset("gtx480").and_then(|gpu| gpu.finish()).unwrap())
+    }
+
+    /// Clocks from one command to the earliest other one.
+    fn distance(first: (Command, u32), second: (Command, u32)) -> u64 {
+        let timing = timing();
+        let mut earliest = Earliest::new(&timing);
+        earliest.issue(&timing, first.0, first.1, 1000);
+        earliest.clock(&timing, second.0, second.1).saturating_sub(1000)
+    }
+
+    /// The GTX 480's numbers, worked out by hand from CCD 2, CCDL 3, RRD 6, RCD 12, RAS 28, RP 12, RC 40, CL 12, WL 4,
+    /// CDLR 5, WR 12, RTPL 2 and two clocks of data per burst. Banks 0 and 4 share a group, 0 and 1 do not.
+    #[test]
+    fn distances_of_the_gtx480() {
+        let (other, group, same) = (1, 4, 0);
+        for (from, to, bank, clocks) in [
+            (Read, Read, other, 2),
+            (Read, Read, group, 3),
+            (Read, Read, same, 3),
+            (Write, Write, other, 2),
+            (Write, Write, group, 3),
+            (Read, Write, other, 12 + 2 + 2 - 4),
+            (Read, Write, same, 12),
+            (Write, Read, other, 4 + 2 + 5),
+            (Write, Read, same, 11),
+            (Activate, Activate, other, 6),
+            (Activate, Activate, same, 40),
+            (Activate, Read, same, 12),
+            (Activate, Write, same, 12),
+            (Activate, Read, other, 0),
+            (Activate, Precharge, same, 28),
+            (Activate, Precharge, group, 0),
+            (Precharge, Activate, same, 12),
+            (Precharge, Activate, other, 0),
+            (Read, Precharge, same, 2),
+            (Write, Precharge, same, 4 + 2 + 12),
+            (Write, Precharge, other, 0),
+        ] {
+            assert_eq!(distance((from, 0), (to, bank)), clocks, "{from:?} → {to:?}, bank {bank}");
+        }
+        assert_eq!((timing().burst, timing().read_latency), (2, 14));
+    }
+
+    #[test]
+    fn a_narrow_bus_takes_several_bursts_for_a_sector() {
+        let mut spec = Configuration::preset("gtx480").and_then(|gpu| gpu.finish()).unwrap();
+        spec.dram_bus_bits = 16;
+        // 16 bytes a burst of two clocks: a sector takes four.
+        assert_eq!(Timing::new(&spec).burst, 4);
     }
 }

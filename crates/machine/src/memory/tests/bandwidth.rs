@@ -1,0 +1,60 @@
+//! Throughput of the whole memory side against what its parts allow.
+
+use super::super::*;
+use super::harness::{Harness, Wish, gtx480};
+
+/// Runs until `windows` have passed with every SM's queue kept full by `next(sm, n)`; gives the replies per cycle of the
+/// second half.
+fn saturate(h: &mut Harness, windows: u64, mut next: impl FnMut(usize, u64) -> Wish) -> f64 {
+    let sms = h.memory.layout.sms as usize;
+    let mut sent = vec![0u64; sms];
+    for window in 0..windows {
+        if window == windows / 2 {
+            h.got.clear();
+        }
+        for sm in 0..sms {
+            while h.wishes_left(sm) < 16 {
+                h.wish(next(sm, sent[sm]));
+                sent[sm] += 1;
+            }
+        }
+        h.step();
+    }
+    h.got.len() as f64 / (windows - windows / 2) as f64 / 8.0
+}
+
+fn wish(sm: usize, kind: RequestKind, line: u64, sectors: u8) -> Wish {
+    Wish { not_before: 0, sm, kind, line, sectors, tag: 0 }
+}
+
+#[test]
+fn all_sms_on_one_slice_get_one_access_a_cycle() {
+    let mut h = Harness::new(&gtx480());
+    let rate = saturate(&mut h, 400, |sm, n| wish(sm, RequestKind::Read, (sm as u64 + n) % 4 * 128 % 256, 0xf));
+    assert!((rate - 1.0).abs() < 1e-9, "{rate} sectors a cycle");
+}
+
+#[test]
+fn atomics_on_one_word_execute_one_a_cycle() {
+    let mut h = Harness::new(&gtx480());
+    let rate = saturate(&mut h, 400, |sm, _| wish(sm, RequestKind::Atomic, 0, 1));
+    assert!((rate - 1.0).abs() < 1e-9, "{rate} atomics a cycle");
+    assert_eq!(h.adder.words.len(), 1);
+}
+
+/// Each SM streams through lines of its own, as CTAs do: the pins limit, within 5 %.
+#[test]
+fn a_stream_of_whole_lines_reaches_the_pins() {
+    let mut h = Harness::new(&gtx480());
+    saturate(&mut h, 3000, |sm, n| wish(sm, RequestKind::Read, (n * 15 + sm as u64) * 128, 0xf));
+    h.memory.take_tally();
+    saturate(&mut h, 3000, |sm, n| wish(sm, RequestKind::Read, (1 << 28) + (n * 15 + sm as u64) * 128, 0xf));
+    let c = h.counters();
+    let peak = c.dram_clocks as f64 * 32.0; // 4 beats of 8 bytes a command clock
+    let share = c.dram_reads as f64 * 32.0 / peak;
+    assert!(
+        share > 0.95,
+        "{share} of the pin bandwidth; bus busy {}",
+        c.dram_busy_clocks as f64 / c.dram_clocks as f64
+    );
+}
