@@ -101,6 +101,8 @@ const FILES: &[Bad] = &[
     ("l1d.line_bytes = 64", "gpu::rule::data-line", Some((2, 18)), "must be 128"),
     ("l2.line_bytes = 32", "gpu::rule::l2-line", Some((2, 17)), "four 32-byte sectors"),
     ("noc_buffer_flits = 2", "gpu::rule::noc-buffer", Some((2, 20)), "a packet of 4 flits"),
+    ("sms = 129", "gpu::rule::noc-ports", Some((2, 7)), "129 SMs and 12 L2 sub-partitions"),
+    ("sub_partitions = 4\nchannels = 33", "gpu::rule::noc-ports", Some((3, 12)), "132 L2 sub-partitions"),
     ("noc_max_mhz = 600", "gpu::rule::noc-clock", Some((2, 15)), "noc_max_mhz at least 700"),
     (
         "dvfs.mem_levels = [[924, 1.0], [1848, 1.2]]",
@@ -126,6 +128,8 @@ const FILES: &[Bad] = &[
     ("dram_address_map = \"BBBBCCCCCCSSSSSS\"", "gpu::rule::address-map-length", Some((2, 20)), "at least one row bit"),
     ("dram_address_map = \"RRBBBCCCCCCSSSSSS\"", "gpu::rule::address-map-banks", Some((2, 20)), "16 needs 4"),
     ("dram_address_map = \"RRBBBBCCCCCCCSSSSS\"", "gpu::rule::address-map-burst", Some((2, 20)), "64 needs 6"),
+    ("dram_address_map = \"RRCCCCCBBBBCSSSSSS\"", "gpu::rule::address-map-line", Some((2, 20)), "128-byte line apart"),
+    ("dram_address_map = \"RRBBBBCCCCCSCSSSSS\"", "gpu::rule::address-map-line", Some((2, 20)), "lowest 6 bits"),
     ("dram_address_map = \"RRBBBBCCCCCSSSSSS\"", "gpu::rule::address-map-row", Some((2, 20)), "4096 needs 12"),
 ];
 

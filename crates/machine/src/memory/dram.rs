@@ -137,7 +137,7 @@ impl Channel {
                 soonest = soonest.min(channel);
                 continue;
             }
-            for bank in ones(self.hits[direction]) {
+            for bank in ones(self.hits[direction].into()) {
                 let legal = self.earliest.clock(timing, command, bank);
                 if legal > clock {
                     soonest = soonest.min(legal);
@@ -152,7 +152,7 @@ impl Channel {
         }
         let mut best = (u64::MAX, Command::Activate, 0);
         for (mask, command) in [(self.closed, Command::Activate), (self.conflicts, Command::Precharge)] {
-            for bank in ones(mask) {
+            for bank in ones(mask.into()) {
                 let legal = self.earliest.clock(timing, command, bank);
                 if legal > clock {
                     soonest = soonest.min(legal);

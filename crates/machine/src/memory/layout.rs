@@ -74,7 +74,7 @@ impl Layout {
             dram_depth: (spec.dram_latency_cycles as usize + queue).max(5),
             reply_depth: queue,
             return_depth: spec.dram_return_queue.max(1) as usize,
-            burst_parts: u64::from(map.parts()).min(MAX_PARTS as u64),
+            burst_parts: if spec.dram_merge_sectors { u64::from(map.parts()).min(MAX_PARTS as u64) } else { 1 },
             map,
         }
     }

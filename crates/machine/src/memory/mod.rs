@@ -48,7 +48,7 @@ use ticker::Ticker;
 use timing::Command;
 
 /// A set of crossbar ports of one side.
-type Ports = u64;
+type Ports = u128;
 
 /// At most so many SMs, and so many L2 slices.
 pub const MAX_PORTS: u32 = Ports::BITS;
@@ -500,7 +500,7 @@ fn soonest(times: &[Femtoseconds]) -> Femtoseconds {
 }
 
 /// Positions of the ones of a mask, lowest first.
-fn ones(mut mask: u64) -> impl Iterator<Item = u32> {
+fn ones(mut mask: Ports) -> impl Iterator<Item = u32> {
     std::iter::from_fn(move || {
         let bit = (mask != 0).then(|| mask.trailing_zeros())?;
         mask &= mask - 1;

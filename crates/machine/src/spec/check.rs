@@ -2,6 +2,7 @@
 
 use super::error::Problem;
 use super::parameters::Spec;
+use crate::memory::MAX_PORTS;
 
 macro_rules! rules {
     ($($(#[doc = $doc:literal])* $name:ident = $code:literal,)*) => {
@@ -43,6 +44,8 @@ rules! {
     L2Line = "l2-line",
     /// The longest packet fits the crossbar's input buffer.
     NocBuffer = "noc-buffer",
+    /// The crossbar has a port for every SM and every L2 sub-partition.
+    NocPorts = "noc-ports",
     /// The crossbar never runs faster than the message window allows.
     NocClock = "noc-clock",
     /// The SM clock has a voltage.
@@ -69,6 +72,8 @@ rules! {
     MapRow = "address-map-row",
     /// The address map's offset bits cover a burst.
     MapBurst = "address-map-burst",
+    /// The address map keeps bursts together in its lowest bits, and lines together in a sub-partition.
+    MapLine = "address-map-line",
     /// Every L2 sub-partition has a bank.
     SubPartitions = "sub-partitions",
 }
@@ -180,6 +185,14 @@ fn caches(spec: &Spec) -> Outcome {
         &["l2.line_bytes"],
         || format!("an L2 line of {} B", spec.l2.line_bytes),
         || "an L2 line is four 32-byte sectors: l2.line_bytes must be 128".to_owned(),
+    )?;
+    let slices = spec.channels * spec.sub_partitions;
+    require(
+        spec.sms <= MAX_PORTS && slices <= MAX_PORTS,
+        Rule::NocPorts,
+        &["sms", "channels", "sub_partitions"],
+        || format!("{} SMs and {slices} L2 sub-partitions on the crossbar", spec.sms),
+        || format!("at most {MAX_PORTS} SMs, and at most {MAX_PORTS} for channels × sub_partitions"),
     )?;
     let packet = (HEADER_BYTES + 128).div_ceil(spec.noc_flit_bytes);
     require(
@@ -302,5 +315,16 @@ fn address_map(spec: &Spec) -> Outcome {
     };
     field(Rule::MapBanks, &["dram_address_map", "dram.banks"], "B", "bank", spec.dram.banks)?;
     field(Rule::MapBurst, &["dram_address_map", "dram_burst"], "S", "offset", spec.burst_bytes())?;
+    // Bits from the lowest up; the first bank bits choose the sub-partition.
+    let bits: Vec<char> = map.chars().rev().collect();
+    let offset = spec.burst_bytes().ilog2() as usize;
+    let bank = bits.iter().position(|&letter| letter == 'B').unwrap_or(0);
+    require(
+        bits.iter().take(offset).all(|&letter| letter == 'S') && (bank >= 7 || spec.sub_partitions == 1),
+        Rule::MapLine,
+        NAMES,
+        || "`dram_address_map` tears a burst or a 128-byte line apart".to_owned(),
+        || format!("S in the lowest {offset} bits, and no B in the lowest 7"),
+    )?;
     field(Rule::MapRow, &["dram_address_map", "dram_row_bytes"], "CS", "column and offset", spec.dram_row_bytes)
 }

@@ -290,6 +290,8 @@ parameters! {
         dram_burst: u32 = number("beats", 1.0, 64.0).power_of_two().alias("-gpgpu_dram_burst_length");
         /// Data beats per command clock.
         dram_beats_per_clock: u32 = number("beats", 1.0, 16.0).power_of_two().alias("-dram_data_command_freq_ratio");
+        /// 32-byte sectors of a burst that miss together share it. Off, each takes a whole burst, as in GPGPU-Sim.
+        dram_merge_sectors: bool = plain();
         /// DRAM row size, bytes.
         dram_row_bytes: u32 = number("B", 256.0, 65_536.0).power_of_two();
         /// DRAM address map of the channel-local address, most significant bit first: R row, B bank, C column, S burst
