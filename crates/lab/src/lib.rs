@@ -4,5 +4,12 @@
 //! written down and hashed; the hash is the run's key. What comes out is a record ([`record`]) that holds everything a
 //! report needs.
 
+pub mod checkpoint;
 pub mod job;
+pub mod power;
 pub mod problem;
+pub mod record;
+pub mod request;
+pub mod statistics;
+pub mod store;
+pub mod transcript;

@@ -7,6 +7,8 @@ use miette::{Diagnostic, LabeledSpan, NamedSource, Severity, SourceCode};
 use std::fmt;
 use std::ops::Range;
 use std::path::Path;
+use std::sync::Arc;
+use warpwatt_machine::spec::SpecError;
 
 /// Shorthand for results that fail with a [`Problem`].
 pub type Outcome<T> = Result<T, Problem>;
@@ -33,6 +35,8 @@ struct Inner {
     source: Option<NamedSource<String>>,
     labels: Vec<LabeledSpan>,
     also: Vec<Problem>,
+    /// A diagnostic of another crate that has the help and the place.
+    shown: Option<Arc<dyn Diagnostic + Send + Sync>>,
 }
 
 impl Problem {
@@ -47,8 +51,15 @@ impl Problem {
     }
 
     fn new(blame: Blame, code: &'static str, message: String) -> Problem {
-        let (help, source, labels, also) = (None, None, Vec::new(), Vec::new());
-        Problem(Box::new(Inner { blame, code, message, help, source, labels, also }))
+        let (help, source, labels, also, shown) = (None, None, Vec::new(), Vec::new(), None);
+        Problem(Box::new(Inner { blame, code, message, help, source, labels, also, shown }))
+    }
+
+    /// A mistake in a GPU's parameters.
+    pub fn from_spec(error: SpecError) -> Problem {
+        let mut problem = Problem::input(error.problem.code(), error.to_string());
+        problem.0.shown = Some(Arc::new(error));
+        problem
     }
 
     /// Says what to do about it.
@@ -60,6 +71,13 @@ impl Problem {
     /// Says what to do about it, if anything is known.
     pub fn maybe_help(mut self, help: Option<String>) -> Problem {
         self.0.help = help.or(self.0.help);
+        self
+    }
+
+    /// Adds a line to what is said about the remedy.
+    pub fn also_help(mut self, help: &str) -> Problem {
+        let before = self.0.help.take().map_or_else(String::new, |h| h + "\n");
+        self.0.help = Some(before + help);
         self
     }
 
@@ -173,15 +191,20 @@ impl Diagnostic for Problem {
     }
 
     fn help<'a>(&'a self) -> Option<Box<dyn fmt::Display + 'a>> {
-        self.0.help.as_ref().map(|h| Box::new(h) as Box<dyn fmt::Display>)
+        let own = self.0.help.as_ref().map(|h| Box::new(h) as Box<dyn fmt::Display>);
+        own.or_else(|| self.0.shown.as_ref()?.help())
     }
 
     fn source_code(&self) -> Option<&dyn SourceCode> {
-        self.0.source.as_ref().map(|s| s as &dyn SourceCode)
+        let own = self.0.source.as_ref().map(|s| s as &dyn SourceCode);
+        own.or_else(|| self.0.shown.as_ref()?.source_code())
     }
 
     fn labels(&self) -> Option<Box<dyn Iterator<Item = LabeledSpan> + '_>> {
-        (!self.0.labels.is_empty()).then(|| Box::new(self.0.labels.iter().cloned()) as Box<dyn Iterator<Item = _>>)
+        if self.0.labels.is_empty() {
+            return self.0.shown.as_ref()?.labels();
+        }
+        Some(Box::new(self.0.labels.iter().cloned()))
     }
 
     fn related<'a>(&'a self) -> Option<Box<dyn Iterator<Item = &'a dyn Diagnostic> + 'a>> {

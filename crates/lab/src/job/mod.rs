@@ -135,15 +135,14 @@ pub fn read_text(path: &Path) -> Outcome<String> {
     })
 }
 
-/// Reads and parses a PTX file.
-pub fn read_ptx(path: &Path) -> Outcome<PtxFile> {
+/// Reads and parses a PTX file; `name` is what messages call it.
+pub fn read_ptx(path: &Path, name: &str) -> Outcome<PtxFile> {
     let bytes = std::fs::read(path).map_err(|e| Problem::unreadable(path, &e))?;
-    let name = path.display().to_string();
-    let module = warpwatt_ptx::parse_bytes(&name, &bytes).map_err(|e| {
+    let module = warpwatt_ptx::parse_bytes(name, &bytes).map_err(|e| {
         let text = String::from_utf8_lossy(&bytes);
         ptx_problem(&e, &text)
     })?;
-    Ok(PtxFile { name, text: module.source.clone(), module: Arc::new(module) })
+    Ok(PtxFile { name: name.to_owned(), text: module.source.clone(), module: Arc::new(module) })
 }
 
 /// The PTX parser's errors, at most eight, as one problem with the others behind it.

@@ -5,10 +5,11 @@ use super::file::{ArgSpec, ArgTable, BufferSpec, ElementType, Init, JobFile, One
 use super::places::Places;
 use super::{Job, resolve};
 use crate::problem::{Outcome, Problem, suggestion};
+use serde::{Deserialize, Serialize};
 use std::path::Path;
 
 /// A launch as pieces of a command line.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Quick {
     /// Kernel; may be left out if the file has just one.
     pub kernel: Option<String>,
@@ -24,7 +25,7 @@ pub struct Quick {
 
 /// Makes a job of a PTX file and one launch.
 pub fn quick(path: &Path, quick: &Quick) -> Outcome<Job> {
-    let ptx = super::read_ptx(path)?;
+    let ptx = super::read_ptx(path, &path.display().to_string())?;
     let kernels: Vec<&str> =
         ptx.module.functions.iter().filter(|f| f.entry && f.body.is_some()).map(|f| f.name.as_str()).collect();
     let kernel = match (&quick.kernel, kernels.as_slice()) {

@@ -19,8 +19,7 @@ const MAX_THREADS: u64 = 1024;
 
 /// Resolves a description whose relative file names start at `folder`.
 pub fn resolve(file: JobFile, folder: &Path, stem: &str, places: &Places<'_>) -> Outcome<Job> {
-    let description =
-        serde_json::to_value(&file).map_err(|e| Problem::input("job::description", format!("{}: {e}", places.name)))?;
+    let description = describe(&file, places.name)?;
     let modules = modules(&file, folder, places)?;
     let mut job = Job {
         name: file.name.clone().unwrap_or_else(|| stem.to_owned()),
@@ -57,6 +56,18 @@ pub fn resolve(file: JobFile, folder: &Path, stem: &str, places: &Places<'_>) ->
     Ok(job)
 }
 
+/// The description as data, without folders: what is in the files counts, not where they are.
+fn describe(file: &JobFile, name: &str) -> Outcome<serde_json::Value> {
+    let bare = |path: &String| path.rsplit(['/', '\\']).next().unwrap_or(path).to_owned();
+    let mut file = file.clone();
+    file.ptx = OneOrMany::Many(file.ptx.as_slice().iter().map(bare).collect());
+    file.buffer.iter_mut().for_each(|b| b.file = b.file.as_ref().map(bare));
+    for expect in &mut file.expect {
+        (expect.npy, expect.raw) = (expect.npy.as_ref().map(bare), expect.raw.as_ref().map(bare));
+    }
+    serde_json::to_value(&file).map_err(|e| Problem::input("job::description", format!("{name}: {e}")))
+}
+
 type Located<T> = Result<T, (Problem, &'static str)>;
 
 fn modules(file: &JobFile, folder: &Path, places: &Places<'_>) -> Outcome<Vec<PtxFile>> {
@@ -68,7 +79,7 @@ fn modules(file: &JobFile, folder: &Path, places: &Places<'_>) -> Outcome<Vec<Pt
         .as_slice()
         .iter()
         .map(|name| {
-            let read = read_ptx(&folder.join(name));
+            let read = read_ptx(&folder.join(name), name);
             read.map_err(|p| if p.code() == "ptx::syntax" { p } else { places.mark(p, &["ptx".into()], "named here") })
         })
         .collect()

@@ -1,0 +1,240 @@
+//! The command line.
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use std::path::PathBuf;
+
+/// A GPU simulator for people who study GPU power: real PTX kernels, cycle by cycle, with joules.
+#[derive(Debug, Parser)]
+#[command(name = "warpwatt", version, max_term_width = 110, arg_required_else_help = true)]
+pub struct Cli {
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+/// Commands.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Run a workload of the suite, a launch description (.toml), or a PTX file (.ptx)
+    #[command(after_help = RUN_EXAMPLES)]
+    Run(Box<RunArgs>),
+    /// Go on with an interrupted run from its last checkpoint
+    Resume(ResumeArgs),
+    /// Say of each kernel of PTX files whether it can run, and what it needs
+    #[command(after_help = "Exit code: 0 if every kernel can run, 1 if some cannot, 2 if a file is no PTX.")]
+    Check(CheckArgs),
+    /// List the workloads of the suite
+    List(JsonArgs),
+    /// List the GPUs
+    Gpus(JsonArgs),
+    /// Show every parameter of a GPU with value, unit, meaning and source
+    Show(ShowArgs),
+    /// Print the JSON schema of launch descriptions or GPU files, for an editor
+    Schema(SchemaArgs),
+}
+
+const RUN_EXAMPLES: &str = "\
+Examples:
+  warpwatt run sgemm
+  warpwatt run bfs --size full --gpu kepler-big --set core_mhz=600 --out results/bfs
+  warpwatt run my.toml --json
+  warpwatt run my.ptx --kernel saxpy --grid 64 --block 256 --arg u32:16384 --arg f32:2 \\
+      --arg buf:f32:16384:uniform --arg buf:f32:16384:iota
+
+Exit code: 0 fine; 1 the run failed (fault, deadlock, limit, wrong results, interrupted, audit); 2 the input is wrong.";
+
+/// Splits of the leakage among components.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub enum Leakage {
+    /// So that about half of the execution units' energy is static (Origami)
+    Origami,
+    /// In proportion to area (µC-States)
+    Area,
+    /// As GPUWattch's McPAT reports it
+    Mcpat,
+}
+
+/// Energies of arithmetic.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub enum Energies {
+    /// GPUWattch's fitted figures
+    Gpuwattch,
+    /// From published 45 nm figures of the operations
+    Physical,
+}
+
+/// Input sizes of workloads.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub enum Size {
+    /// Seconds
+    Small,
+    /// Minutes
+    Full,
+}
+
+/// Warp schedulers.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub enum Scheduler {
+    /// Loose round-robin
+    Lrr,
+    /// Greedy, then oldest
+    Gto,
+    /// Two-level with an active set
+    TwoLevelActive,
+    /// Two-level with fetch groups
+    TwoLevelFetch,
+}
+
+/// `run`.
+#[derive(Debug, Args)]
+pub struct RunArgs {
+    /// A workload's name, a launch description (.toml) or a PTX file (.ptx)
+    pub program: String,
+    /// Input size of a workload [default: small]
+    #[arg(long)]
+    pub size: Option<Size>,
+    /// A preset's name or a GPU file (.toml)
+    #[arg(long, default_value = "gtx480", value_name = "NAME|FILE")]
+    pub gpu: String,
+    /// Set a parameter of the GPU, as `warpwatt show` names it; may be repeated
+    #[arg(long, value_name = "NAME=VALUE")]
+    pub set: Vec<String>,
+    /// Warp scheduler (short for --set scheduler=…)
+    #[arg(long)]
+    pub scheduler: Option<Scheduler>,
+    /// Compute the results only, without time and power
+    #[arg(long, conflicts_with_all = ["set", "scheduler", "sample_cycles", "no_skip", "checkpoint_every", "max_cycles"])]
+    pub functional: bool,
+    /// Host threads; results do not depend on it
+    #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=256))]
+    pub threads: u32,
+    /// Step every cycle, also those in which nothing can happen; results do not depend on it
+    #[arg(long)]
+    pub no_skip: bool,
+    /// End after so many core cycles
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    pub max_cycles: Option<u64>,
+    /// Core cycles of a power sample
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(100..))]
+    pub sample_cycles: Option<u64>,
+    /// Registers per thread, instead of what live-register analysis says
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=255))]
+    pub registers: Option<u32>,
+    /// Split of the leakage among components
+    #[arg(long, value_enum, default_value_t = Leakage::Origami)]
+    pub leakage: Leakage,
+    /// Energies of arithmetic
+    #[arg(long, value_enum, default_value_t = Energies::Gpuwattch)]
+    pub energies: Energies,
+    /// Print everything as JSON, and nothing else, on standard output
+    #[arg(long)]
+    pub json: bool,
+    /// Write the run directory DIR: run.json, host.json, power.csv, stats.csv
+    ///
+    /// If DIR already holds this very run, it is looked up and not simulated again.
+    #[arg(long, value_name = "DIR")]
+    pub out: Option<PathBuf>,
+    /// Simulate even if DIR holds a run, and replace it
+    #[arg(long, requires = "out")]
+    pub force: bool,
+    /// Write a checkpoint so often: wall time (30s, 5min, 1h) or simulated cycles (500000cycles)
+    ///
+    /// Goes into the run directory. Ctrl-C and SIGTERM always write one.
+    #[arg(long, value_name = "TIME|CYCLES")]
+    pub checkpoint_every: Option<String>,
+    /// Kernel of a PTX file; may be left out if it has just one
+    #[arg(long, help_heading = "PTX files")]
+    pub kernel: Option<String>,
+    /// CTAs: 64, 16x16 or 8x8x8
+    #[arg(long, value_name = "SHAPE", help_heading = "PTX files")]
+    pub grid: Option<String>,
+    /// Threads of a CTA, likewise
+    #[arg(long, value_name = "SHAPE", help_heading = "PTX files")]
+    pub block: Option<String>,
+    /// Bytes of dynamic shared memory
+    #[arg(long, value_name = "N", help_heading = "PTX files")]
+    pub shared_bytes: Option<u32>,
+    /// An argument, in order: TYPE:VALUE, buf:TYPE:COUNT[:zero|iota|uniform|normal|NUMBER[:SEED]], buf:FILE.npy
+    #[arg(long = "arg", value_name = "ARG", help_heading = "PTX files", allow_hyphen_values = true)]
+    pub args: Vec<String>,
+}
+
+/// `resume`.
+#[derive(Debug, Args)]
+pub struct ResumeArgs {
+    /// The run directory
+    pub directory: PathBuf,
+    /// Print everything as JSON, and nothing else, on standard output
+    #[arg(long)]
+    pub json: bool,
+    /// Write a checkpoint so often from now on
+    #[arg(long, value_name = "TIME|CYCLES")]
+    pub checkpoint_every: Option<String>,
+    /// Host threads; results do not depend on it
+    #[arg(long, value_parser = clap::value_parser!(u32).range(1..=256))]
+    pub threads: Option<u32>,
+}
+
+/// `check`.
+#[derive(Debug, Args)]
+pub struct CheckArgs {
+    /// PTX files
+    #[arg(required = true)]
+    pub files: Vec<PathBuf>,
+    /// The GPU that occupancy is worked out for
+    #[arg(long, default_value = "gtx480", value_name = "NAME|FILE")]
+    pub gpu: String,
+    /// Set a parameter of the GPU
+    #[arg(long, value_name = "NAME=VALUE")]
+    pub set: Vec<String>,
+    /// Threads of a CTA, for occupancy; .reqntid and .maxntid are respected
+    #[arg(long, default_value_t = 256, value_parser = clap::value_parser!(u32).range(1..=1024))]
+    pub block: u32,
+    /// Registers per thread, instead of what live-register analysis says
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=255))]
+    pub registers: Option<u32>,
+    /// Print as JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Commands that only list.
+#[derive(Debug, Args)]
+pub struct JsonArgs {
+    /// Print as JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// `show`.
+#[derive(Debug, Args)]
+pub struct ShowArgs {
+    /// A preset's name or a GPU file
+    pub gpu: String,
+    /// Set a parameter
+    #[arg(long, value_name = "NAME=VALUE")]
+    pub set: Vec<String>,
+    /// Only parameters whose name or meaning contains this
+    #[arg(long, value_name = "TEXT")]
+    pub only: Option<String>,
+    /// Print as JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// `schema`.
+#[derive(Debug, Args)]
+pub struct SchemaArgs {
+    /// Of what
+    #[arg(value_enum, default_value_t = SchemaOf::Job)]
+    pub of: SchemaOf,
+}
+
+/// What has a schema.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub enum SchemaOf {
+    /// Launch descriptions
+    Job,
+    /// GPU files
+    Gpu,
+}

@@ -1,0 +1,124 @@
+//! The record of a run: what went in and what came out, as `run.json` has it. Host timings are apart ([`Host`]): two
+//! runs with the same inputs have records that are equal byte for byte.
+
+use crate::job::drive::BufferResult;
+use crate::power::PowerRecord;
+use crate::statistics::{Declared, Value};
+use serde::{Deserialize, Serialize};
+use serde_json::Map;
+use warpwatt_machine::stats::Ending;
+
+/// The format's number, raised when a reader must know of a change.
+pub const FORMAT: u32 = 1;
+
+/// Whether the outputs are right.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Verified {
+    /// `null`: there was nothing to compare with, or the run did not end.
+    pub verified: Option<bool>,
+    /// What was compared, or what is wrong.
+    pub detail: String,
+}
+
+/// One launch.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct LaunchRecord {
+    /// Kernel.
+    pub kernel: String,
+    /// Grid.
+    pub grid: [u32; 3],
+    /// Block.
+    pub block: [u32; 3],
+    /// Registers per thread.
+    pub registers_per_thread: u32,
+    /// Shared memory per CTA, bytes.
+    pub shared_bytes: u32,
+    /// CTAs that fit an SM.
+    pub ctas_per_sm: u32,
+    /// What limits them.
+    pub occupancy_limit: String,
+    /// Start, femtoseconds of simulated time.
+    pub start_fs: u64,
+    /// End.
+    pub end_fs: u64,
+    /// Values by the names in `statistics`.
+    pub values: Map<String, serde_json::Value>,
+}
+
+/// Everything about a run.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Record {
+    /// [`FORMAT`].
+    pub format: u32,
+    /// Hash of `inputs`.
+    pub key: String,
+    /// Everything that decides the results.
+    pub inputs: serde_json::Value,
+    /// How the run ended.
+    pub ending: Ending,
+    /// Whether the outputs are right.
+    pub verification: Verified,
+    /// Values of the whole run by the names in `statistics`.
+    pub totals: Map<String, serde_json::Value>,
+    /// Power and energy; absent from functional runs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub power: Option<PowerRecord>,
+    /// The launches.
+    pub launches: Vec<LaunchRecord>,
+    /// Buffers of a launch description at the end.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub buffers: Vec<BufferResult>,
+    /// Text printed by kernels.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub printed: Vec<String>,
+    /// What the values mean.
+    pub statistics: Vec<Declared>,
+}
+
+impl Record {
+    /// A value of the whole run.
+    pub fn total(&self, name: &str) -> Option<f64> {
+        self.totals.get(name)?.as_f64()
+    }
+
+    /// What ran, on what.
+    pub fn title(&self) -> String {
+        let text = |pointer: &str| self.inputs.pointer(pointer).and_then(|v| v.as_str()).unwrap_or_default();
+        let size = text("/program/size");
+        let size = if size.is_empty() { String::new() } else { format!(" ({size})") };
+        let gpu = text("/gpu/name");
+        let gpu = if gpu.is_empty() { "functional".to_owned() } else { format!("on {gpu}") };
+        format!("{}{size} {gpu}", text("/program/name"))
+    }
+
+    /// 0 if the run ended well and its outputs are not wrong, else 1.
+    pub fn exit_code(&self) -> u8 {
+        let fine = self.ending == Ending::Completed && self.verification.verified != Some(false);
+        if fine { 0 } else { 1 }
+    }
+}
+
+/// Values by name, in the order of the declarations.
+pub fn named(declared: &[Declared], values: &[Value]) -> Map<String, serde_json::Value> {
+    let json = |value: &Value| serde_json::to_value(value).unwrap_or(serde_json::Value::Null);
+    declared.iter().zip(values).map(|(d, v)| (d.name.clone(), json(v))).collect()
+}
+
+/// How long the simulation took on the host.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Host {
+    /// Wall seconds, of all parts if the run was resumed.
+    pub seconds: f64,
+    /// Of them, spent in launches.
+    pub simulation_seconds: f64,
+    /// Simulated core cycles per wall second in launches.
+    pub cycles_per_second: Option<f64>,
+    /// Warp instructions per wall second in launches.
+    pub warp_instructions_per_second: Option<f64>,
+    /// Host threads.
+    pub threads: u32,
+    /// Whether cycles in which nothing can happen were skipped.
+    pub skip: bool,
+    /// SM-cycles that were really stepped: SMs × cycles with skipping off.
+    pub stepped_sm_cycles: u64,
+}

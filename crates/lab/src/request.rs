@@ -1,0 +1,201 @@
+//! What the user asked for, and what of it decides the result: the inputs, written down and hashed.
+
+use crate::job::quick::{Quick, quick};
+use crate::job::{Job, PtxFile, ptx_problem, read_text};
+use crate::problem::{Outcome, Problem};
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use sha2::{Digest, Sha256};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use warpwatt_machine::spec::{Configuration, Spec, presets};
+use warpwatt_workloads::{Size, Workload};
+
+/// A program to run, as asked for.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub enum ProgramRequest {
+    /// A workload of the suite, and its size.
+    Workload(String, String),
+    /// A launch description.
+    Job(PathBuf),
+    /// A PTX file and one launch.
+    Quick(PathBuf, Quick),
+}
+
+impl Default for ProgramRequest {
+    fn default() -> Self {
+        ProgramRequest::Workload("sgemm".to_owned(), "small".to_owned())
+    }
+}
+
+/// Everything that a run is asked for. What changes its results is hashed into its key; the rest is not.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Request {
+    /// What to run.
+    pub program: ProgramRequest,
+    /// A preset's name or a GPU file.
+    pub gpu: String,
+    /// `NAME=VALUE` on top of it.
+    pub set: Vec<String>,
+    /// Without time and power.
+    pub functional: bool,
+    /// End after so many core cycles.
+    pub max_cycles: Option<u64>,
+    /// Core cycles of a sample.
+    pub sample_cycles: Option<u64>,
+    /// Registers per thread, instead of live-register analysis.
+    pub registers: Option<u32>,
+    /// Split of the leakage among components.
+    pub leakage: String,
+    /// Energies of arithmetic.
+    pub energies: String,
+    /// Host threads (no influence on results).
+    pub threads: u32,
+    /// Skip cycles in which nothing happens (no influence on results).
+    pub skip: bool,
+}
+
+impl Default for Request {
+    fn default() -> Self {
+        Request {
+            program: ProgramRequest::default(),
+            gpu: "gtx480".to_owned(),
+            set: Vec::new(),
+            functional: false,
+            max_cycles: None,
+            sample_cycles: None,
+            registers: None,
+            leakage: "origami".to_owned(),
+            energies: "gpuwattch".to_owned(),
+            threads: 1,
+            skip: true,
+        }
+    }
+}
+
+/// A program, ready to be driven.
+#[derive(Clone, Debug)]
+pub enum Program {
+    /// A workload of the suite.
+    Workload(&'static Workload, Size, PtxFile),
+    /// A launch description.
+    Job(Box<Job>),
+}
+
+impl Program {
+    /// Reads and checks what was asked for.
+    pub fn load(request: &ProgramRequest) -> Outcome<Program> {
+        match request {
+            ProgramRequest::Workload(name, size) => {
+                let workload = find_workload(name)?;
+                let size = size.parse().map_err(|e: String| Problem::input("run::size", e))?;
+                let file = format!("{}.ptx", workload.name);
+                let module = warpwatt_ptx::parse(&file, workload.ptx).map_err(|e| ptx_problem(&e, workload.ptx))?;
+                let ptx = PtxFile { name: file, text: module.source.clone(), module: Arc::new(module) };
+                Ok(Program::Workload(workload, size, ptx))
+            }
+            ProgramRequest::Job(path) => Ok(Program::Job(Box::new(Job::load(path)?))),
+            ProgramRequest::Quick(path, pieces) => Ok(Program::Job(Box::new(quick(path, pieces)?))),
+        }
+    }
+
+    /// Its name.
+    pub fn name(&self) -> &str {
+        match self {
+            Program::Workload(workload, ..) => workload.name,
+            Program::Job(job) => &job.name,
+        }
+    }
+
+    /// Its PTX files.
+    pub fn modules(&self) -> &[PtxFile] {
+        match self {
+            Program::Workload(_, _, ptx) => std::slice::from_ref(ptx),
+            Program::Job(job) => &job.modules,
+        }
+    }
+
+    /// What decides its results.
+    fn inputs(&self) -> Value {
+        let modules: Vec<Value> = self
+            .modules()
+            .iter()
+            .map(|m| json!({ "name": file_name(&m.name), "sha256": sha256(m.text.as_bytes()) }))
+            .collect();
+        match self {
+            Program::Workload(workload, size, _) => {
+                json!({ "kind": "workload", "name": workload.name, "size": size.name(), "modules": modules })
+            }
+            Program::Job(job) => {
+                let data = job.buffers.iter().map(|b| json!({ "name": b.name, "sha256": sha256(&b.contents.bytes) }));
+                let expected = sha256(format!("{:?}", job.expects).as_bytes());
+                json!({
+                    "kind": "job",
+                    "name": job.name,
+                    "modules": modules,
+                    "buffers": data.collect::<Vec<_>>(),
+                    "expected_sha256": expected,
+                    "description": job.description,
+                })
+            }
+        }
+    }
+}
+
+/// A workload by its name.
+pub fn find_workload(name: &str) -> Outcome<&'static Workload> {
+    let names = warpwatt_workloads::all().iter().map(|w| w.name);
+    warpwatt_workloads::find(name).map_err(|_| {
+        Problem::unknown("run::unknown-workload", "workload", name, names)
+            .also_help("a launch description ends in .toml, a PTX file in .ptx; `warpwatt list` lists the workloads")
+    })
+}
+
+/// A GPU by a preset's name or a file (anything that ends in `.toml` or has a `/`), with settings on top.
+pub fn find_gpu(gpu: &str, set: &[String]) -> Outcome<Configuration> {
+    let path = Path::new(gpu);
+    let mut configuration = if gpu.ends_with(".toml") || gpu.contains(['/', '\\']) {
+        Configuration::from_toml(gpu, &read_text(path)?).map_err(Problem::from_spec)?
+    } else {
+        Configuration::preset(gpu).map_err(Problem::from_spec)?
+    };
+    for assignment in set {
+        configuration.set(assignment).map_err(Problem::from_spec)?;
+    }
+    Ok(configuration)
+}
+
+/// Names of the presets.
+pub fn gpu_names() -> Vec<&'static str> {
+    presets().collect()
+}
+
+/// The inputs of a run as data, and their hash: the run's key.
+pub fn inputs(request: &Request, program: &Program, spec: &Spec) -> Outcome<(Value, String)> {
+    let mut inputs = json!({
+        "version": env!("CARGO_PKG_VERSION"),
+        "source": env!("WARPWATT_SOURCE"),
+        "mode": if request.functional { "functional" } else { "timing" },
+        "program": program.inputs(),
+    });
+    if !request.functional {
+        let gpu = serde_json::to_value(spec).map_err(|e| Problem::run("run::encode", e.to_string()))?;
+        inputs["gpu"] = gpu;
+        inputs["policy"] = Value::Null;
+        inputs["power"] = json!({ "leakage": request.leakage, "energies": request.energies });
+        inputs["sample_cycles"] = json!(request.sample_cycles);
+        inputs["max_cycles"] = json!(request.max_cycles);
+    }
+    inputs["registers"] = json!(request.registers);
+    let key = sha256(inputs.to_string().as_bytes())[..32].to_owned();
+    Ok((inputs, key))
+}
+
+/// SHA-256 as hexadecimal digits.
+pub fn sha256(bytes: &[u8]) -> String {
+    Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+fn file_name(path: &str) -> String {
+    Path::new(path).file_name().map_or_else(|| path.to_owned(), |n| n.to_string_lossy().into_owned())
+}

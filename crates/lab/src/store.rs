@@ -1,0 +1,98 @@
+//! Run directories: what is in them, how they are written, and how a finished run is found again.
+//!
+//! A run directory holds `run.json` (all inputs and results), `host.json` (how long the simulation took), `power.csv`,
+//! `stats.csv`, and while the run is under way its checkpoints. `run.json` is written last, by rename: a directory
+//! that has it is complete.
+
+use crate::problem::{Outcome, Problem};
+use crate::record::{Host, Record};
+use serde::Serialize;
+use std::fs::{self, File};
+use std::io::Write;
+use std::path::Path;
+
+/// The record's file.
+pub const RUN: &str = "run.json";
+/// The host timings' file.
+pub const HOST: &str = "host.json";
+
+/// Makes a directory's entries durable.
+pub fn sync_directory(directory: &Path) -> std::io::Result<()> {
+    File::open(directory)?.sync_all()
+}
+
+/// Writes a file whole: beside its place, made durable, then renamed.
+pub fn write_whole(path: &Path, bytes: &[u8]) -> Outcome<()> {
+    let mut partial = path.as_os_str().to_owned();
+    partial.push(".partial");
+    let write = || -> std::io::Result<()> {
+        if let Some(parent) = path.parent() {
+            fs::create_dir_all(parent)?;
+        }
+        let mut file = File::create(&partial)?;
+        file.write_all(bytes)?;
+        file.sync_all()?;
+        fs::rename(&partial, path)?;
+        match path.parent().filter(|p| !p.as_os_str().is_empty()) {
+            Some(parent) => sync_directory(parent),
+            None => Ok(()),
+        }
+    };
+    write().map_err(|e| Problem::unwritable(path, &e))
+}
+
+/// As JSON, indented, with a line break at the end.
+pub fn to_json<T: Serialize>(value: &T) -> Outcome<String> {
+    let text = serde_json::to_string_pretty(value).map_err(|e| Problem::run("run::encode", e.to_string()))?;
+    Ok(text + "\n")
+}
+
+/// The finished run in a directory, if there is one.
+pub fn read_record(directory: &Path) -> Outcome<Option<Record>> {
+    let path = directory.join(RUN);
+    let text = match fs::read_to_string(&path) {
+        Ok(text) => text,
+        Err(e) if e.kind() == std::io::ErrorKind::NotFound => return Ok(None),
+        Err(e) => return Err(Problem::unreadable(&path, &e)),
+    };
+    serde_json::from_str(&text).map(Some).map_err(|e| {
+        let problem =
+            Problem::input("store::foreign", format!("`{}` is not a run of this version: {e}", path.display()));
+        problem.help("choose another directory, or use --force to replace it")
+    })
+}
+
+/// The host timings of a finished run.
+pub fn read_host(directory: &Path) -> Option<Host> {
+    serde_json::from_str(&fs::read_to_string(directory.join(HOST)).ok()?).ok()
+}
+
+/// Looks a run up by its key. `Ok(None)`: it has to be run.
+pub fn look_up(directory: &Path, key: &str, force: bool) -> Outcome<Option<Record>> {
+    if force {
+        return Ok(None);
+    }
+    let Some(record) = read_record(directory)? else { return Ok(None) };
+    if record.key == key {
+        return Ok(Some(record));
+    }
+    let shown = directory.display();
+    let problem =
+        Problem::input("store::other-run", format!("`{shown}` already holds another run: {}", record.title()));
+    Err(problem.help("choose another directory, or use --force to replace it"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_is_written_whole_and_leaves_nothing_beside_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a/b/run.json");
+        write_whole(&path, b"one").unwrap();
+        write_whole(&path, b"two").unwrap();
+        assert_eq!(fs::read(&path).unwrap(), b"two");
+        assert_eq!(fs::read_dir(path.parent().unwrap()).unwrap().count(), 1);
+    }
+}
