@@ -3,12 +3,14 @@
 use crate::table::{grouped, si};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::time::{Duration, Instant};
-use warpwatt_lab::run::{Report, Stage};
+use warpwatt_lab::run::{Report, Reporter, Stage};
 
 /// A line that is renewed a few times a second.
+#[derive(Clone)]
 pub struct Line {
     bar: ProgressBar,
     started: Instant,
+    /// The launch under way and when it was first seen.
     launch: Option<(u64, Instant)>,
 }
 
@@ -23,8 +25,14 @@ impl Line {
         Line { bar, started: Instant::now(), launch: None }
     }
 
+    /// What a run reports to.
+    pub fn reporter(&self) -> Reporter {
+        let mut line = self.clone();
+        Box::new(move |report| line.update(report))
+    }
+
     /// Shows how far the run is.
-    pub fn update(&mut self, report: &Report) {
+    fn update(&mut self, report: &Report) {
         let now = Instant::now();
         if self.launch.is_none_or(|(number, _)| number != report.launch) {
             self.launch = Some((report.launch, now));

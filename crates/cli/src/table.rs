@@ -1,6 +1,9 @@
 //! Plain aligned tables, and numbers as people read them.
 
-use comfy_table::{Cell, CellAlignment, ContentArrangement, Row, Table, presets};
+use comfy_table::{Cell, CellAlignment, ColumnConstraint, ContentArrangement, Row, Table, Width, presets};
+
+/// Cells wider than this are wrapped.
+const WIDEST: u16 = 80;
 
 /// A table without lines; columns beyond the first `text` ones are aligned to the right.
 pub fn table(header: &[&str], rows: &[Vec<String>], text: usize) -> String {
@@ -18,7 +21,7 @@ pub fn table(header: &[&str], rows: &[Vec<String>], text: usize) -> String {
         table.add_row(Row::from(row.iter().cloned().enumerate().map(cell).collect::<Vec<_>>()));
     }
     table.column_iter_mut().for_each(|column| {
-        column.set_padding((1, 1));
+        column.set_padding((1, 1)).set_constraint(ColumnConstraint::UpperBoundary(Width::Fixed(WIDEST)));
     });
     table.lines().map(|line| line.trim_end().to_owned() + "\n").collect()
 }
@@ -55,7 +58,13 @@ pub fn si(value: f64, unit: &str) -> String {
     let magnitude = value.abs();
     let (scale, prefix) = PREFIXES.into_iter().find(|(s, _)| magnitude >= *s * 0.9995).unwrap_or((1e-12, "p"));
     let scaled = value / scale;
-    let digits = if scaled.abs() >= 99.95 { 1 } else if scaled.abs() >= 9.995 { 2 } else { 3 };
+    let digits = if scaled.abs() >= 99.95 {
+        1
+    } else if scaled.abs() >= 9.995 {
+        2
+    } else {
+        3
+    };
     format!("{scaled:.digits$} {prefix}{unit}")
 }
 
@@ -90,7 +99,10 @@ mod tests {
 
     #[test]
     fn digits_are_grouped() {
-        assert_eq!(["0", "999", "1,000", "12,345,678"], [0, 999, 1000, 12_345_678].map(grouped).each_ref().map(|s| &**s));
+        assert_eq!(
+            ["0", "999", "1,000", "12,345,678"],
+            [0, 999, 1000, 12_345_678].map(grouped).each_ref().map(|s| &**s)
+        );
     }
 
     #[test]

@@ -4,12 +4,15 @@
 //! written down and hashed; the hash is the run's key. What comes out is a record ([`record`]) that holds everything a
 //! report needs.
 
+pub mod check;
 pub mod checkpoint;
 pub mod job;
 pub mod power;
 pub mod problem;
 pub mod record;
 pub mod request;
+pub mod run;
 pub mod statistics;
 pub mod store;
+pub mod tables;
 pub mod transcript;

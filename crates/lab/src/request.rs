@@ -9,6 +9,8 @@ use sha2::{Digest, Sha256};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use warpwatt_machine::spec::{Configuration, Spec, presets};
+use warpwatt_ptx::ir::{FuncId, Module};
+use warpwatt_ptx::support::kernel_report;
 use warpwatt_workloads::{Size, Workload};
 
 /// A program to run, as asked for.
@@ -73,6 +75,26 @@ impl Default for Request {
     }
 }
 
+impl Request {
+    /// Makes file names independent of the working directory, so that a run can be resumed from anywhere.
+    pub fn make_absolute(&mut self) -> Outcome<()> {
+        let absolute = |path: &mut PathBuf| -> Outcome<()> {
+            *path = std::path::absolute(&*path).map_err(|e| Problem::unreadable(path, &e))?;
+            Ok(())
+        };
+        match &mut self.program {
+            ProgramRequest::Workload(..) => {}
+            ProgramRequest::Job(path) | ProgramRequest::Quick(path, _) => absolute(path)?,
+        }
+        if is_gpu_file(&self.gpu) {
+            let mut path = PathBuf::from(&self.gpu);
+            absolute(&mut path)?;
+            self.gpu = path.to_string_lossy().into_owned();
+        }
+        Ok(())
+    }
+}
+
 /// A program, ready to be driven.
 #[derive(Clone, Debug)]
 pub enum Program {
@@ -115,6 +137,31 @@ impl Program {
         }
     }
 
+    /// Kernels that it launches.
+    pub fn kernels(&self) -> Vec<&str> {
+        match self {
+            Program::Workload(workload, ..) => workload.kernels.to_vec(),
+            Program::Job(job) => job.kernels(),
+        }
+    }
+
+    /// Refuses a program one of whose kernels needs what is not implemented; every place is shown.
+    pub fn check_support(&self) -> Outcome<()> {
+        for kernel in self.kernels() {
+            let found = self.modules().iter().rev().find_map(|m| Some((m, find_function(&m.module, kernel)?)));
+            let Some((file, id)) = found else { continue };
+            let mut problems = kernel_report(&file.module, id).into_iter().map(|unsupported| {
+                let range = unsupported.span.start as usize..unsupported.span.end as usize;
+                let message = format!("kernel `{kernel}`: {}", unsupported.reason);
+                Problem::input("ptx::unsupported", message).at(&file.name, &file.text, range, "this")
+            });
+            if let Some(first) = problems.next() {
+                return Err(first.and(problems.take(8)));
+            }
+        }
+        Ok(())
+    }
+
     /// What decides its results.
     fn inputs(&self) -> Value {
         let modules: Vec<Value> = self
@@ -142,6 +189,16 @@ impl Program {
     }
 }
 
+/// A kernel's index in its module.
+pub fn find_function(module: &Module, kernel: &str) -> Option<FuncId> {
+    let index = module.functions.iter().position(|f| f.entry && f.name == kernel)?;
+    Some(FuncId(index as u32))
+}
+
+fn is_gpu_file(gpu: &str) -> bool {
+    gpu.ends_with(".toml") || gpu.contains(['/', '\\'])
+}
+
 /// A workload by its name.
 pub fn find_workload(name: &str) -> Outcome<&'static Workload> {
     let names = warpwatt_workloads::all().iter().map(|w| w.name);
@@ -154,7 +211,7 @@ pub fn find_workload(name: &str) -> Outcome<&'static Workload> {
 /// A GPU by a preset's name or a file (anything that ends in `.toml` or has a `/`), with settings on top.
 pub fn find_gpu(gpu: &str, set: &[String]) -> Outcome<Configuration> {
     let path = Path::new(gpu);
-    let mut configuration = if gpu.ends_with(".toml") || gpu.contains(['/', '\\']) {
+    let mut configuration = if is_gpu_file(gpu) {
         Configuration::from_toml(gpu, &read_text(path)?).map_err(Problem::from_spec)?
     } else {
         Configuration::preset(gpu).map_err(Problem::from_spec)?

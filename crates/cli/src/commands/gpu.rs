@@ -53,9 +53,9 @@ pub fn show(args: ShowArgs) -> Result<u8, Problem> {
     let wanted = args.only.as_deref().map(str::to_lowercase);
     let fits = |l: &&Listed| match &wanted {
         None => true,
-        Some(text) => {
-            [&l.declaration.name, &l.declaration.meaning, l.declaration.alias].iter().any(|t| t.to_lowercase().contains(text))
-        }
+        Some(text) => [&l.declaration.name, &l.declaration.meaning, l.declaration.alias]
+            .iter()
+            .any(|t| t.to_lowercase().contains(text)),
     };
     let listed: Vec<&Listed> = listed.iter().filter(fits).collect();
     if listed.is_empty() {
@@ -72,10 +72,10 @@ pub fn show(args: ShowArgs) -> Result<u8, Problem> {
             "" => declared.meaning.clone(),
             alias => format!("{} ({alias})", declared.meaning),
         };
-        vec![declared.name.clone(), l.value.clone(), declared.unit.to_owned(), meaning, l.source.clone()]
+        vec![declared.name.clone(), l.value.clone(), declared.unit.to_owned(), l.source.clone(), meaning]
     };
     let rows: Vec<_> = listed.iter().map(row).collect();
-    let text = table(&["parameter", "value", "unit", "meaning (GPGPU-Sim's option)", "source"], &rows, 5);
+    let text = table(&["parameter", "value", "unit", "source", "meaning (GPGPU-Sim's option)"], &rows, 5);
     print(&format!("{}\n{text}", heading(&spec.name)))?;
     Ok(0)
 }

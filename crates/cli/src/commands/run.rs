@@ -17,13 +17,13 @@ use warpwatt_lab::store::to_json;
 pub fn run(args: RunArgs) -> Result<u8, Problem> {
     let request = request(&args)?;
     let every = args.checkpoint_every.as_deref().map(str::parse::<Every>).transpose()?;
-    let mut line = Line::new();
+    let line = Line::new();
     let controls = Controls {
         directory: args.out.clone(),
         force: args.force,
         checkpoint_every: every,
         interrupted: watch_signals()?,
-        report: Box::new(|report| line.update(report)),
+        report: line.reporter(),
     };
     let finished = run::run(&request, controls);
     line.finish();
@@ -33,13 +33,13 @@ pub fn run(args: RunArgs) -> Result<u8, Problem> {
 /// Goes on with a run.
 pub fn resume(args: ResumeArgs) -> Result<u8, Problem> {
     let every = args.checkpoint_every.as_deref().map(str::parse::<Every>).transpose()?;
-    let mut line = Line::new();
+    let line = Line::new();
     let controls = Controls {
         directory: Some(args.directory.clone()),
         force: false,
         checkpoint_every: every,
         interrupted: watch_signals()?,
-        report: Box::new(|report| line.update(report)),
+        report: line.reporter(),
     };
     let finished = run::resume(&args.directory, args.threads, controls);
     line.finish();
@@ -50,7 +50,7 @@ pub fn resume(args: ResumeArgs) -> Result<u8, Problem> {
 fn tell(finished: Finished, json: bool) -> Result<u8, Problem> {
     let code = finished.record.exit_code();
     if json {
-        print(&to_json(&finished.with_host())?)?;
+        print(&to_json(&finished.with_host()?)?)?;
     } else {
         print(&show::result(&finished.record, finished.host.as_ref()))?;
     }

@@ -18,9 +18,7 @@ pub fn power(power: &PowerRecord) -> String {
     let average = format!("{:.2}", watts.average);
     rows.push(vec!["total".into(), String::new(), si(power.joules, "J"), share(power.joules), share(still), average]);
     let header = ["", "", "energy", "share", "static", "average W"];
-    let range = format!(
-        " average {:.1} W, highest sample {:.1} W, lowest {:.1} W\n",
-        watts.average, watts.max, watts.min
-    );
+    let range =
+        format!(" average {:.1} W, highest sample {:.1} W, lowest {:.1} W\n", watts.average, watts.max, watts.min);
     range + &table(&header, &rows, 2)
 }

@@ -160,7 +160,12 @@ fn dram(record: &Record) -> Vec<Vec<String>> {
     vec![
         vec!["read".into(), real("dram_read_bandwidth", "GB/s"), "bandwidth use".into(), share("dram_use")],
         vec!["written".into(), real("dram_write_bandwidth", "GB/s"), "row hits".into(), share("dram_row_hit_rate")],
-        vec!["memory latency".into(), real("memory_latency", "cycles"), "(L1 miss to last sector)".into(), String::new()],
+        vec![
+            "memory latency".into(),
+            real("memory_latency", "cycles"),
+            "(L1 miss to last sector)".into(),
+            String::new(),
+        ],
     ]
 }
 

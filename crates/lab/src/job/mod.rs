@@ -126,6 +126,24 @@ impl Job {
     }
 }
 
+impl Job {
+    /// Kernels that it launches, each once.
+    pub fn kernels(&self) -> Vec<&str> {
+        fn collect<'a>(steps: &'a [Step], names: &mut Vec<&'a str>) {
+            for step in steps {
+                match step {
+                    Step::Launch { kernel, .. } if !names.contains(&kernel.as_str()) => names.push(kernel),
+                    Step::Loop(body, _) => collect(body, names),
+                    _ => {}
+                }
+            }
+        }
+        let mut names = Vec::new();
+        collect(&self.steps, &mut names);
+        names
+    }
+}
+
 /// Reads a text file.
 pub fn read_text(path: &Path) -> Outcome<String> {
     let bytes = std::fs::read(path).map_err(|e| Problem::unreadable(path, &e))?;

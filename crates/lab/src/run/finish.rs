@@ -1,0 +1,111 @@
+//! From what was simulated to the record, and into the run directory.
+
+use super::{Driven, Finished, Prepared, Simulated};
+use crate::checkpoint::Checkpoint;
+use crate::problem::{Outcome, Problem};
+use crate::record::{FORMAT, LaunchRecord, Record, Verified, named};
+use crate::statistics::{Totals, compute, declared};
+use crate::{store, tables};
+use std::path::PathBuf;
+use warpwatt_machine::stats::{Ending, LaunchStats, RunStats};
+use warpwatt_simt::device::DeviceError;
+
+/// Makes the record, writes it if a directory was given, and says what went wrong.
+pub(super) fn finish(
+    prepared: &Prepared,
+    simulated: Simulated,
+    given: Option<PathBuf>,
+    directory: PathBuf,
+) -> Outcome<Finished> {
+    let Simulated { stats, driven, host, resumable } = simulated;
+    let driven = match driven {
+        Ok(driven) => driven,
+        // What the host program got wrong shows only when a launch is made.
+        Err(DeviceError::Invalid(message)) => return Err(Problem::input("run::invalid", message)),
+        Err(DeviceError::Failed(message)) if stats.ending == Ending::Completed => {
+            // The machine is fine: the host program gave up, or a checkpoint could not be written.
+            Driven { verified: Verified { verified: Some(false), detail: message }, buffers: Vec::new() }
+        }
+        Err(DeviceError::Failed(_)) => {
+            Driven { verified: Verified { verified: None, detail: String::new() }, buffers: Vec::new() }
+        }
+    };
+    let failure = failure(prepared, &stats);
+    let interrupted = stats.ending == Ending::Interrupted;
+    let record = record(prepared, stats.clone(), driven);
+    let mut finished = Finished {
+        record,
+        host: Some(host),
+        failure,
+        looked_up: false,
+        directory: None,
+        resumable: resumable.then(|| directory.clone()),
+    };
+    if let Some(directory) = given.filter(|_| !interrupted) {
+        write(prepared, &finished, &stats, &directory)?;
+        finished.directory = Some(directory);
+    } else if !interrupted {
+        // Checkpoints in a directory of our own have done their duty.
+        Checkpoint::remove(&directory);
+    }
+    Ok(finished)
+}
+
+fn record(prepared: &Prepared, stats: RunStats, driven: Driven) -> Record {
+    let declared = declared();
+    let values = |totals: &Totals| named(&declared, &compute(totals, &prepared.spec));
+    let launches = stats.launches.iter().map(|launch| LaunchRecord {
+        kernel: launch.kernel.clone(),
+        grid: launch.grid,
+        block: launch.block,
+        registers_per_thread: launch.registers_per_thread,
+        shared_bytes: launch.shared_bytes,
+        ctas_per_sm: launch.ctas_per_sm,
+        occupancy_limit: launch.occupancy_limit.clone(),
+        start_fs: launch.start,
+        end_fs: launch.end,
+        values: values(&Totals::of([launch])),
+    });
+    Record {
+        format: FORMAT,
+        key: prepared.key.clone(),
+        inputs: prepared.inputs.clone(),
+        ending: stats.ending.clone(),
+        verification: driven.verified,
+        totals: values(&Totals::of(&stats.launches)),
+        power: None,
+        launches: launches.collect(),
+        buffers: driven.buffers,
+        printed: stats.printed.clone(),
+        statistics: declared,
+    }
+}
+
+/// What ended the run before its time, at its place in the PTX.
+fn failure(prepared: &Prepared, stats: &RunStats) -> Option<Problem> {
+    let (code, message, line) = match &stats.ending {
+        Ending::Completed => return None,
+        Ending::Fault { message, line } => ("run::fault", message.clone(), *line),
+        Ending::Deadlock { message } => ("run::deadlock", message.clone(), 0),
+        Ending::CycleLimit { cycles } => ("run::cycle-limit", format!("the limit of {cycles} cycles was reached"), 0),
+        Ending::Interrupted => ("run::interrupted", "the run was interrupted".to_owned(), 0),
+        Ending::AuditFailed { message } => ("run::audit", message.clone(), 0),
+    };
+    let problem = Problem::run(code, message);
+    let kernel = stats.launches.last().map(|l: &LaunchStats| l.kernel.as_str()).unwrap_or_default();
+    let has = |m: &&crate::job::PtxFile| m.module.functions.iter().any(|f| f.entry && f.name == kernel);
+    match prepared.program.modules().iter().rev().find(has) {
+        Some(module) if line > 0 => Some(problem.at_line(&module.name, &module.text, line, "here")),
+        _ => Some(problem),
+    }
+}
+
+/// Writes the run directory; `run.json` comes last.
+fn write(prepared: &Prepared, finished: &Finished, stats: &RunStats, directory: &std::path::Path) -> Outcome<()> {
+    store::write_whole(&directory.join("stats.csv"), &tables::stats(&finished.record)?)?;
+    let _ = (prepared, stats);
+    store::write_whole(&directory.join(store::HOST), store::to_json(&finished.host)?.as_bytes())?;
+    store::write_whole(&directory.join(store::RUN), store::to_json(&finished.record)?.as_bytes())?;
+    Checkpoint::remove(directory);
+    Ok(())
+}
