@@ -128,7 +128,7 @@ const FILES: &[Bad] = &[
     ("dram_address_map = \"BBBBCCCCCCSSSSSS\"", "gpu::rule::address-map-length", Some((2, 20)), "at least one row bit"),
     ("dram_address_map = \"RRBBBCCCCCCSSSSSS\"", "gpu::rule::address-map-banks", Some((2, 20)), "16 needs 4"),
     ("dram_address_map = \"RRBBBBCCCCCCCSSSSS\"", "gpu::rule::address-map-burst", Some((2, 20)), "64 needs 6"),
-    ("dram_address_map = \"RRCCCCCBBBBCSSSSSS\"", "gpu::rule::address-map-line", Some((2, 20)), "128-byte line apart"),
+    ("dram_address_map = \"RRCCCCCCBBBBSSSSSS\"", "gpu::rule::address-map-line", Some((2, 20)), "128-byte line apart"),
     ("dram_address_map = \"RRBBBBCCCCCSCSSSSS\"", "gpu::rule::address-map-line", Some((2, 20)), "lowest 6 bits"),
     ("dram_address_map = \"RRBBBBCCCCCSSSSSS\"", "gpu::rule::address-map-row", Some((2, 20)), "4096 needs 12"),
 ];
