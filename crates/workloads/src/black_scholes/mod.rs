@@ -23,7 +23,7 @@ pub const WORKLOAD: Workload = Workload {
     name: "BlackScholes",
     suite: "CUDA SDK",
     description: "option prices: straight-line arithmetic with lg2, ex2, sqrt and division over streams",
-    small: "131072 options (2.5 MiB)",
+    small: "65536 options (1.3 MiB)",
     full: "1048576 options (20 MiB)",
     kernels: &["black_scholes"],
     ptx: include_str!("kernel.ptx"),
@@ -59,7 +59,7 @@ impl Input {
 }
 
 fn run(gpu: &mut dyn Device, size: Size) -> Result<Verification, DeviceError> {
-    let input = Input::generate(size.pick(131_072, 1_048_576));
+    let input = Input::generate(size.pick(65_536, 1_048_576));
     let got = drive(gpu, &input)?;
     let (call, put) = reference::prices(&input);
     let scale = |i: usize| f64::from(input.stock[i].max(input.strike[i]));

@@ -23,7 +23,7 @@ pub const WORKLOAD: Workload = Workload {
     name: "lavaMD",
     suite: "Rodinia",
     description: "particles in boxes: pair loops over shared memory with ex2, partly filled warps",
-    small: "3 × 3 × 3 boxes of 36 particles",
+    small: "3 × 3 × 3 boxes of 44 particles",
     full: "5 × 5 × 5 boxes of 100 particles",
     kernels: &["lavamd"],
     ptx: include_str!("kernel.ptx"),
@@ -80,7 +80,7 @@ fn neighbours_of(corner: [usize; 3], edge: usize) -> Vec<i32> {
 }
 
 fn run(gpu: &mut dyn Device, size: Size) -> Result<Verification, DeviceError> {
-    let input = size.pick(Input::generate(3, 36), Input::generate(5, 100));
+    let input = size.pick(Input::generate(3, 44), Input::generate(5, 100));
     let got = drive(gpu, &input)?;
     let want = reference::forces(&input);
     Ok(Checker::new().close("forces and potentials", &got, &want.sums, |i| want.magnitudes[i], TOLERANCE).finish())

@@ -20,8 +20,8 @@ pub const WORKLOAD: Workload = Workload {
     name: "nw",
     suite: "Rodinia",
     description: "sequence alignment along anti-diagonals: half warps, many barriers, one launch per tile diagonal",
-    small: "two sequences of 160 bases",
-    full: "two sequences of 1024 bases (8 MiB)",
+    small: "two sequences of 176 bases",
+    full: "two sequences of 960 bases (7 MiB)",
     kernels: &["nw_upper", "nw_lower"],
     ptx: include_str!("kernel.ptx"),
     cuda: include_str!("kernel.cu"),
@@ -71,7 +71,7 @@ fn score(a: u8, b: u8) -> i32 {
 }
 
 fn run(gpu: &mut dyn Device, size: Size) -> Result<Verification, DeviceError> {
-    let input = Input::generate(size.pick(160, 1024));
+    let input = Input::generate(size.pick(176, 960));
     let got = drive(gpu, &input)?;
     Ok(Checker::new().exact("scores", &got, &reference::table(&input)).finish())
 }

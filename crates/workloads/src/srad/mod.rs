@@ -24,7 +24,7 @@ pub const WORKLOAD: Workload = Workload {
     name: "srad",
     suite: "Rodinia",
     description: "speckle-reducing diffusion: sum trees, two tiled stencils with divisions, six arrays through memory",
-    small: "128 × 128 pixels, 2 iterations",
+    small: "144 × 144 pixels, 2 iterations",
     full: "512 × 512 pixels, 4 iterations (11 MiB)",
     kernels: &["srad_extract", "srad_prepare", "srad_reduce", "srad_diffuse", "srad_update", "srad_compress"],
     ptx: include_str!("kernel.ptx"),
@@ -75,7 +75,7 @@ impl Input {
 }
 
 fn run(gpu: &mut dyn Device, size: Size) -> Result<Verification, DeviceError> {
-    let (edge, iterations) = size.pick((128, 2), (512, 4));
+    let (edge, iterations) = size.pick((144, 2), (512, 4));
     let input = Input::generate(edge, edge, iterations);
     let got = drive(gpu, &input)?;
     Ok(check(&input, &got))
