@@ -29,7 +29,7 @@ impl Rng {
 
     /// An integer in `0..limit` (0 if `limit` is 0). The bias of this multiplication is below 2⁻³² for the limits used here.
     pub fn below(&mut self, limit: u32) -> u32 {
-        ((self.next_u64() >> 32) * u64::from(limit) >> 32) as u32
+        (((self.next_u64() >> 32) * u64::from(limit)) >> 32) as u32
     }
 
     /// A float in [0, 1), a multiple of 2⁻²⁴.

@@ -27,9 +27,9 @@ pub(super) fn train(input: &Input) -> Output {
     for i in 0..=inputs {
         // The bias is a weight whose input is always 1.
         let value = input.values.get(i).copied().unwrap_or(1.0);
-        for unit in 0..HIDDEN {
+        for (unit, delta) in delta.iter().enumerate() {
             let k = i * HIDDEN + unit;
-            let step = MOMENTUM.mul_add(change[k], RATE * delta[unit] * value);
+            let step = MOMENTUM.mul_add(change[k], RATE * delta * value);
             weights[k] += step;
             change[k] = step;
         }

@@ -33,7 +33,6 @@ const THREADS: usize = 512;
 const GRID: u32 = 30;
 const BINS: usize = 16_384;
 const WINDOW: u32 = 4096;
-const SATURATED: u8 = 255;
 const SAMPLE_STRIDE: usize = 16;
 
 /// Images with normally distributed values.

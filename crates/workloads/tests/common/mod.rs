@@ -1,9 +1,9 @@
-//! Devices around a device: one that writes down what happens, one that plays it back, one that spoils a read.
+//! Two devices: one around another that writes down what happens, and one that plays it back.
 
 use warpwatt_simt::device::{Arg, Device, DeviceError, Dim3, TextureBinding};
 
 /// One call, and what the device gave back.
-#[derive(Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum Call {
     Load(String, usize),
     Alloc(u64, u64),
@@ -29,11 +29,8 @@ impl<D> Recorder<D> {
     pub fn new(device: D) -> Self {
         Recorder { device, transcript: Vec::new() }
     }
-    pub fn reads(&self) -> usize {
-        self.transcript.iter().filter(|call| matches!(call, Call::Read(..))).count()
-    }
-    pub fn into_transcript(self) -> Vec<Call> {
-        self.transcript
+    pub fn into_parts(self) -> (D, Vec<Call>) {
+        (self.device, self.transcript)
     }
 }
 
@@ -126,48 +123,5 @@ impl Device for Replayer {
     }
     fn launch(&mut self, kernel: &str, grid: Dim3, block: Dim3, shared: u32, args: &[Arg]) -> Result<(), DeviceError> {
         self.expect(Call::Launch(kernel.to_string(), grid, block, shared, args.to_vec()))
-    }
-}
-
-/// Passes every call on, but spoils one element of one read: its exponent, if it is a float.
-pub struct Tampering<D> {
-    device: D,
-    reads_left: usize,
-}
-
-impl<D> Tampering<D> {
-    pub fn new(device: D, read: usize) -> Self {
-        Tampering { device, reads_left: read + 1 }
-    }
-}
-
-impl<D: Device> Device for Tampering<D> {
-    fn load_module(&mut self, name: &str, ptx: &str) -> Result<(), DeviceError> {
-        self.device.load_module(name, ptx)
-    }
-    fn alloc(&mut self, bytes: u64) -> Result<u64, DeviceError> {
-        self.device.alloc(bytes)
-    }
-    fn write(&mut self, address: u64, data: &[u8]) -> Result<(), DeviceError> {
-        self.device.write(address, data)
-    }
-    fn read(&mut self, address: u64, data: &mut [u8]) -> Result<(), DeviceError> {
-        self.device.read(address, data)?;
-        self.reads_left = self.reads_left.saturating_sub(1);
-        if self.reads_left == 0 {
-            // The last byte of a little-endian word in the middle.
-            data[data.len() / 8 * 4 + 3] ^= 0x40;
-            self.reads_left = usize::MAX;
-        }
-        Ok(())
-    }
-    fn symbol(&mut self, name: &str) -> Result<(u64, u64), DeviceError> {
-        self.device.symbol(name)
-    }
-    fn bind_texture(&mut self, name: &str, binding: TextureBinding) -> Result<(), DeviceError> {
-        self.device.bind_texture(name, binding)
-    }
-    fn launch(&mut self, kernel: &str, grid: Dim3, block: Dim3, shared: u32, args: &[Arg]) -> Result<(), DeviceError> {
-        self.device.launch(kernel, grid, block, shared, args)
     }
 }
