@@ -31,6 +31,7 @@ pub mod lud;
 pub mod mri_q;
 pub mod nw;
 pub mod pathfinder;
+pub mod reference;
 pub mod sgemm;
 pub mod spmv;
 pub mod srad;
