@@ -113,9 +113,6 @@ pub enum FaultKind {
     /// `trap`.
     #[error("trap instruction")]
     Trap,
-    /// `brkpt`.
-    #[error("breakpoint instruction")]
-    Breakpoint,
     /// Call frames need more local memory or registers than a thread may have.
     #[error("stack overflow: {depth} call frames")]
     StackOverflow {

@@ -72,7 +72,8 @@ pub enum MemSpace {
     Generic,
 }
 
-/// A scoreboard name: one per allocated register (whatever its width), predicates included.
+/// A scoreboard name: one per 32-bit row of the allocated registers, then one per predicate. Registers that are never
+/// live together share rows, so a 64-bit register may meet two others: lists for hazards hold all its rows.
 pub type RegName = u16;
 
 /// Static facts of one instruction.
@@ -84,9 +85,10 @@ pub struct OpInfo {
     pub class: Class,
     /// Space of a memory instruction.
     pub space: Option<MemSpace>,
-    /// Registers read through the operand collector (general registers, duplicates removed, guard excluded).
+    /// Registers read through the operand collector, each by its first row (general registers, duplicates removed, guard
+    /// excluded).
     pub sources: Vec<RegName>,
-    /// Registers written (predicates included).
+    /// Rows and predicates written.
     pub dests: Vec<RegName>,
     /// Every name that must not be pending for this to issue: sources, dests, guard.
     pub names: Vec<RegName>,

@@ -236,7 +236,6 @@ fn rare<M: GlobalAccess>(
         }
         Kind::Atomic(a) => atomic::atomic(warp, cta, env, effect, program, a, lanes)?,
         Kind::Texture(t) => texture::fetch(warp, env, effect, program, t, lanes)?,
-        Kind::Nop => {}
         Kind::BranchList { index, targets } => {
             return control::branch_list(warp, effect, program, *index, targets, lanes);
         }
@@ -246,7 +245,6 @@ fn rare<M: GlobalAccess>(
             return Ok(());
         }
         Kind::Trap => return problem(lanes.trailing_zeros(), FaultKind::Trap),
-        Kind::Breakpoint => return problem(lanes.trailing_zeros(), FaultKind::Breakpoint),
         Kind::Barrier(b) => control::barrier(warp, cta, effect, program, b, lanes)?,
         Kind::WarpSync => effect.kind = EffectKind::WarpSync,
         Kind::Fence => effect.kind = EffectKind::Fence,

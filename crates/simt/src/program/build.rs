@@ -1,14 +1,16 @@
 //! From a module to a program: which functions, where everything lies, then instruction by instruction.
 
 use thiserror::Error;
+use warpwatt_ptx::cfg::Cfg;
 use warpwatt_ptx::ir::*;
+use warpwatt_ptx::{Lines, support};
 
 use super::decode::{Constants, Decoder, Specials, Unit};
 use super::facts::{self, Names};
 use super::layout;
 use super::op::{Kind, MAX_PREDS, Op, Target};
 use super::storage::Storage;
-use super::{ModuleImage, NO_PC, Program, reach};
+use super::{ModuleImage, NO_PC, Program};
 use crate::alu::Level;
 use crate::opinfo::{Class, OpInfo, Unit as ExecutionUnit};
 use crate::space::{MAX_CONST_BYTES, MAX_LOCAL_BYTES, MAX_PARAM_BYTES};
@@ -32,7 +34,7 @@ pub enum BuildErrorKind {
     NotAKernel(String),
     #[error("{0} is declared but not defined")]
     Undefined(String),
-    #[error("{0} is not supported")]
+    #[error("{0}")]
     Unsupported(String),
     #[error("{what} needs {bytes} bytes; at most {limit} are possible")]
     TooLarge { what: &'static str, bytes: u64, limit: u64 },
@@ -52,22 +54,9 @@ pub struct BuildError {
     pub line: u32,
 }
 
-/// Line numbers of a source text.
-struct Lines(Vec<u32>);
-
-impl Lines {
-    fn new(source: &str) -> Lines {
-        Lines(source.bytes().enumerate().filter(|(_, b)| *b == b'\n').map(|(at, _)| at as u32).collect())
-    }
-
-    fn of(&self, at: u32) -> u32 {
-        self.0.partition_point(|&newline| newline < at) as u32 + 1
-    }
-}
-
 pub(super) fn build(module: &Module, kernel: FuncId, options: &BuildOptions<'_>) -> Result<Program, BuildError> {
     let lines = Lines::new(&module.source);
-    let fail = |kind, span: Span| BuildError { kind, span, line: lines.of(span.start) };
+    let fail = |kind, span: Span| BuildError { kind, span, line: lines.line(span.start) };
     let Some(function) = module.functions.get(kernel.0 as usize) else {
         return Err(fail(BuildErrorKind::NoKernel, Span::default()));
     };
@@ -75,7 +64,12 @@ pub(super) fn build(module: &Module, kernel: FuncId, options: &BuildOptions<'_>)
         return Err(fail(BuildErrorKind::NotAKernel(function.name.clone()), function.span));
     }
     let at_kernel = |kind| fail(kind, function.span);
-    let reachable = reach::functions(module, kernel);
+    if let Some(first) = support::kernel_report(module, kernel).into_iter().next() {
+        return Err(fail(BuildErrorKind::Unsupported(first.reason), first.span));
+    }
+    // Those that the device provides have no body.
+    let mut reachable = support::reachable(module, kernel);
+    reachable.retain(|id| *id == kernel || !support::is_provided(&module.functions[id.0 as usize]));
     let shared = layout::shared(module, &reachable);
     let (params, param_bytes) = layout::parameter_block(function);
     limit("the kernel's parameter block", param_bytes, MAX_PARAM_BYTES).map_err(at_kernel)?;
@@ -89,7 +83,8 @@ pub(super) fn build(module: &Module, kernel: FuncId, options: &BuildOptions<'_>)
         let Some(body) = &function.body else {
             return Err(fail(BuildErrorKind::Undefined(function.name.clone()), function.span));
         };
-        let storage = Storage::new(body);
+        let cfg = Cfg::new(function);
+        let storage = Storage::new(function, body, &cfg);
         let frame = layout::frame(function, body, &storage);
         limit("the local memory of a function", frame.bytes, MAX_LOCAL_BYTES)
             .map_err(|kind| fail(kind, function.span))?;
@@ -97,7 +92,7 @@ pub(super) fn build(module: &Module, kernel: FuncId, options: &BuildOptions<'_>)
             let kind = BuildErrorKind::TooManyRegisters { limit: MAX_PREDS };
             return Err(fail(kind, function.span));
         }
-        units.push(Unit { id, function, body, storage, frame, entry });
+        units.push(Unit { id, function, body, cfg, storage, frame, entry });
         // One more than the text: falling off the end returns.
         entry += body.instructions.len() as u32 + 1;
     }
@@ -115,7 +110,6 @@ pub(super) fn build(module: &Module, kernel: FuncId, options: &BuildOptions<'_>)
         let names = Names { storage: &unit.storage, rows: row_name, preds: pred_name };
         row_name += unit.storage.rows;
         pred_name += unit.storage.preds;
-        let meets = reach::reconvergence(unit.body);
         let mut decoder = Decoder {
             module,
             image: options.image,
@@ -128,17 +122,18 @@ pub(super) fn build(module: &Module, kernel: FuncId, options: &BuildOptions<'_>)
             specials: &mut specials,
             refresh: None,
         };
-        for (i, meet) in unit.body.instructions.iter().zip(meets) {
-            let line = lines.of(i.span.start);
+        for (n, i) in unit.body.instructions.iter().enumerate() {
+            let line = lines.line(i.span.start);
             let decoded = decoder.decode(i).map_err(|kind| fail(kind, i.span))?;
             let kernel = unit.function.entry;
             ops.push(facts::facts(i, unit.body, &names, kernel, decoded.space, decoded.quiet, line));
-            reconvergence.push(meet.map_or(NO_PC, |at| unit.entry + at));
+            let branch = matches!(i.opcode, Opcode::Bra | Opcode::Brx);
+            reconvergence.push(if branch { unit.entry + unit.cfg.reconvergence(n as u32) } else { NO_PC });
             code.push(decoded.op);
         }
         let last = unit.body.instructions.last().map_or(unit.function.span, |i| i.span);
         code.push(end_of(unit.function.entry));
-        ops.push(end_info(unit.function.entry, lines.of(last.start)));
+        ops.push(end_info(unit.function.entry, lines.line(last.start)));
         reconvergence.push(NO_PC);
     }
     // A window of the last constant.
@@ -150,7 +145,9 @@ pub(super) fn build(module: &Module, kernel: FuncId, options: &BuildOptions<'_>)
         code,
         reconvergence,
         names,
-        registers_per_thread: options.registers_override.unwrap_or_else(|| reach::live_registers(&units)),
+        registers_per_thread: options
+            .registers_override
+            .unwrap_or_else(|| warpwatt_ptx::liveness::registers_per_thread(module, kernel)),
         functions: units
             .iter()
             .map(|u| super::Function {

@@ -3,27 +3,11 @@
 //! Which unit and class an opcode has follows the execution units of Fermi (whitepaper, "Third Generation Streaming
 //! Multiprocessor"): divisions run on the special function unit, whose reciprocal they start from.
 
+use warpwatt_ptx::access::destinations;
 use warpwatt_ptx::ir::*;
 
 use super::storage::Storage;
 use crate::opinfo::{Class, MemSpace, OpInfo, RegName, Unit};
-
-/// How many of the leading operands an instruction writes.
-pub(super) fn destinations(instruction: &Instruction) -> usize {
-    use Opcode::*;
-    let mods = &instruction.mods;
-    match instruction.opcode {
-        St | Red | Bra | Brx | Ret | Exit | Trap | Brkpt | Membar | Nanosleep | Prefetch | Prefetchu | Pmevent
-        | Discard | Applypriority => 0,
-        Bar => match mods.bar {
-            Some(BarMode::Red | BarMode::RedPopc) => 1,
-            _ => 0,
-        },
-        // Its operands are grouped in parentheses instead.
-        Call => 0,
-        _ => 1 + mods.dual as usize,
-    }
-}
 
 /// The type that decides the pipeline: the one that an instruction computes in.
 fn kind_of(instruction: &Instruction) -> Option<Type> {
@@ -107,37 +91,41 @@ struct Collector<'a> {
 }
 
 impl Collector<'_> {
-    /// Name of a register, and whether it is a predicate.
-    fn name(&self, reg: RegId, element: u8) -> (RegName, bool) {
+    /// Names of a register's element (a 64-bit one has two, its rows), and whether it is a predicate.
+    fn element(&self, reg: RegId, element: u8) -> (std::ops::Range<u32>, bool) {
         let storage = self.names.storage;
         match storage.pred(reg) {
-            Some(slot) => ((self.names.preds + slot as u32) as RegName, true),
-            None => ((self.names.rows + storage.element_row(reg, element)) as RegName, false),
+            Some(slot) => {
+                let name = self.names.preds + slot as u32;
+                (name..name + 1, true)
+            }
+            None => {
+                let name = self.names.rows + storage.element_row(reg, element);
+                (name..name + storage.element_rows(reg), false)
+            }
         }
-    }
-
-    fn width(&self, reg: RegId) -> u8 {
-        self.body.registers[reg.0 as usize].ty.bytes().div_ceil(4) as u8
     }
 
     fn read(&mut self, reg: RegId, element: u8) {
-        let (name, pred) = self.name(reg, element);
-        if !pred && !self.info.sources.contains(&name) {
-            self.info.sources.push(name);
-            self.info.reads += self.width(reg);
+        let (names, pred) = self.element(reg, element);
+        let first = names.start as RegName;
+        if !pred && !self.info.sources.contains(&first) {
+            self.info.sources.push(first);
+            self.info.reads += names.len() as u8;
         }
-        add(&mut self.info.names, name);
+        names.for_each(|name| add(&mut self.info.names, name as RegName));
     }
 
     fn write(&mut self, reg: RegId, element: u8) {
-        let (name, pred) = self.name(reg, element);
-        if !self.info.dests.contains(&name) {
-            self.info.dests.push(name);
-            if !pred {
-                self.info.writes += self.width(reg);
+        let (names, pred) = self.element(reg, element);
+        for name in names {
+            let name = name as RegName;
+            if !self.info.dests.contains(&name) {
+                self.info.dests.push(name);
+                self.info.writes += !pred as u8;
             }
+            add(&mut self.info.names, name);
         }
-        add(&mut self.info.names, name);
     }
 
     fn source(&mut self, operand: &Operand) {
@@ -238,8 +226,7 @@ pub(super) fn facts(
         operands[..dests].iter().for_each(|o| c.dest(o));
     }
     if let Some(guard) = instruction.guard {
-        let (name, _) = c.name(guard.reg, 0);
-        add(&mut c.info.names, name);
+        c.element(guard.reg, 0).0.for_each(|name| add(&mut c.info.names, name as RegName));
     }
     c.info
 }

@@ -6,7 +6,6 @@ mod facts;
 mod image;
 mod layout;
 pub(crate) mod op;
-mod reach;
 mod storage;
 
 pub use build::{BuildError, BuildErrorKind, BuildOptions};
@@ -59,8 +58,8 @@ pub struct Program {
     /// Static facts, one per instruction.
     pub ops: Vec<OpInfo>,
     pub(crate) code: Vec<Op>,
-    /// The instruction where lanes that part at a branch meet again, one per instruction: the immediate
-    /// post-dominator, or [`NO_PC`] for instructions that are no branch and where paths only meet at the return.
+    /// The instruction where lanes that part at a branch meet again ([`warpwatt_ptx::cfg`]), one per instruction;
+    /// [`NO_PC`] for instructions that are no branch.
     pub reconvergence: Vec<u32>,
     /// Number of scoreboard names: registers of all functions, then predicates.
     pub names: u32,

@@ -138,7 +138,6 @@ pub(crate) enum Kind {
     Store(Mem),
     Atomic(Box<Atomic>),
     Texture(Box<Texture>),
-    Nop,
     Branch {
         target: u32,
     },
@@ -150,7 +149,6 @@ pub(crate) enum Kind {
     Ret,
     Exit,
     Trap,
-    Breakpoint,
     Barrier(Barrier),
     WarpSync,
     Fence,

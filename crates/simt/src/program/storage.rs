@@ -1,53 +1,45 @@
 //! Where a function's registers lie in its frame.
 
-use warpwatt_ptx::ir::{Body, RegId, Type};
+use warpwatt_ptx::cfg::Cfg;
+use warpwatt_ptx::ir::{Body, Function, RegId};
+use warpwatt_ptx::liveness::{Liveness, Place, RowAllocation, allocate_rows};
 
-/// Rows and predicate slots of a body's registers.
+/// Rows and predicate slots of a function's registers: registers that are never live together share a place.
 #[derive(Clone, Debug)]
 pub(super) struct Storage {
-    /// Per register: first row, or predicate slot.
-    place: Vec<Place>,
+    allocation: RowAllocation,
+    /// Rows of an element of each register.
+    per_element: Vec<u32>,
     pub(super) rows: u32,
     pub(super) preds: u32,
 }
 
-#[derive(Clone, Copy, Debug)]
-enum Place {
-    Row { row: u32, per_element: u32 },
-    Pred(u16),
-}
-
 impl Storage {
-    /// Every register a place of its own.
-    pub(super) fn new(body: &Body) -> Storage {
-        let (mut rows, mut preds) = (0, 0);
-        let mut place = Vec::with_capacity(body.registers.len());
-        for register in &body.registers {
-            if register.ty == Type::Pred {
-                place.push(Place::Pred(preds as u16));
-                preds += 1;
-            } else {
-                let per_element = register.ty.bytes().div_ceil(4);
-                place.push(Place::Row { row: rows, per_element });
-                rows += per_element * register.vector.max(1) as u32;
-            }
-        }
-        Storage { place, rows, preds }
+    pub(super) fn new(function: &Function, body: &Body, cfg: &Cfg) -> Storage {
+        let allocation = allocate_rows(function, cfg, &Liveness::new(function, cfg));
+        let per_element = body.registers.iter().map(|r| r.ty.bytes().div_ceil(4)).collect();
+        let (rows, preds) = (allocation.rows, allocation.predicates);
+        Storage { allocation, per_element, rows, preds }
     }
 
     /// First row of a register's element. Predicates have none: 0.
     pub(super) fn element_row(&self, reg: RegId, element: u8) -> u32 {
-        match self.place[reg.0 as usize] {
-            Place::Row { row, per_element } => row + per_element * element as u32,
-            Place::Pred(_) => 0,
+        match self.allocation.place(reg) {
+            Place::Row(row) => row + self.element_rows(reg) * element as u32,
+            Place::Predicate(_) => 0,
         }
+    }
+
+    /// Rows of an element of a register.
+    pub(super) fn element_rows(&self, reg: RegId) -> u32 {
+        self.per_element[reg.0 as usize]
     }
 
     /// Slot of a predicate register.
     pub(super) fn pred(&self, reg: RegId) -> Option<u16> {
-        match self.place[reg.0 as usize] {
-            Place::Pred(slot) => Some(slot),
-            Place::Row { .. } => None,
+        match self.allocation.place(reg) {
+            Place::Predicate(slot) => Some(slot as u16),
+            Place::Row(_) => None,
         }
     }
 }

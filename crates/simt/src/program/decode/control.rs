@@ -7,10 +7,10 @@ use super::{Decode, Decoder, unsupported};
 use crate::cta::BarrierOp;
 
 /// Names of the functions that the device provides.
-pub(in crate::program) fn builtin(name: &str) -> Option<Builtin> {
+fn builtin(name: &str) -> Option<Builtin> {
     Some(match name {
         "vprintf" => Builtin::Print,
-        "__assertfail" | "__assert_fail" => Builtin::AssertFail,
+        "__assertfail" => Builtin::AssertFail,
         "malloc" => Builtin::Malloc,
         "free" => Builtin::Free,
         _ => return None,

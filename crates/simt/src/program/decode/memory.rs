@@ -1,5 +1,7 @@
 //! Loads, stores, atomics, texture fetches.
 
+use std::borrow::Cow;
+
 use warpwatt_ptx::ir::*;
 
 use super::super::op::*;
@@ -62,13 +64,26 @@ impl Decoder<'_> {
         }
     }
 
+    /// The registers of a vector operand, of a vector register, or the one register.
+    fn elements<'o>(&self, operand: Option<&'o Operand>) -> Decode<Cow<'o, [Operand]>> {
+        match operand {
+            Some(Operand::Vector(list)) if list.len() <= 4 => Ok(Cow::Borrowed(list)),
+            Some(Operand::Vector(_)) => unsupported("a vector of more than four elements"),
+            Some(Operand::Reg(r)) if self.register(*r).vector > 1 => {
+                Ok((0..self.register(*r).vector).map(|e| Operand::RegElement(*r, e)).collect())
+            }
+            Some(one) => Ok(Cow::Borrowed(std::slice::from_ref(one))),
+            None => unsupported("a memory instruction without its operands"),
+        }
+    }
+
     pub(super) fn load(&mut self, i: &Instruction) -> Decode<Kind> {
         let located = self.locate(i, i.operands.get(1))?;
         let ty = i.mods.ty().unwrap_or(Type::B32);
         let mut registers = [Src::ZERO; 4];
         let (mut count, mut size) = (0, 0);
-        let list = elements(i.operands.first())?;
-        for (slot, operand) in registers.iter_mut().zip(list) {
+        let list = self.elements(i.operands.first())?;
+        for (slot, operand) in registers.iter_mut().zip(list.iter()) {
             let (row, bytes) = self.dest(Some(operand), ty.bytes())?;
             let bytes = if *operand == Operand::Sink { 0 } else { bytes };
             if size != 0 && bytes != 0 && size != bytes {
@@ -87,7 +102,7 @@ impl Decoder<'_> {
         let ty = i.mods.ty().unwrap_or(Type::B32);
         let mut registers = [Src::ZERO; 4];
         let mut count = 0;
-        let list = elements(i.operands.get(1))?;
+        let list = self.elements(i.operands.get(1))?;
         // Immediates take the size of the registers beside them.
         let mut size = if ty.bytes() == 8 { 8 } else { 0 };
         for operand in list.iter().filter(|o| matches!(o, Operand::Reg(_) | Operand::RegElement(..))) {
@@ -97,7 +112,7 @@ impl Decoder<'_> {
             }
             size = bytes;
         }
-        for (slot, operand) in registers.iter_mut().zip(list) {
+        for (slot, operand) in registers.iter_mut().zip(list.iter()) {
             let (mut src, wide) = self.source(operand, ty)?;
             if size == 8 && !wide {
                 let bits = crate::alu::immediate_bits(ty, operand).unwrap_or(0);
@@ -194,17 +209,13 @@ impl Decoder<'_> {
             return unsupported("a texture fetch without a texture operand");
         };
         let Some(geometry) = i.mods.geom else { return unsupported("a texture fetch without geometry") };
-        let level = i.mods.other.iter().any(|m| m == "level");
-        if i.mods.other.iter().any(|m| m != "level") {
-            return unsupported("this form of texture fetch");
-        }
         let wanted = match geometry {
             TexGeom::D1 => 1,
             TexGeom::D2 | TexGeom::A1d => 2,
             TexGeom::D3 | TexGeom::A2d | TexGeom::Cube => 3,
             _ => return unsupported("this texture geometry"),
         };
-        if coords.len() < wanted || (level && i.operands.len() < 3) {
+        if coords.len() < wanted {
             return unsupported("a texture fetch with too few coordinates");
         }
         let float_coords = match i.mods.types[1] {
@@ -242,7 +253,7 @@ impl Decoder<'_> {
             };
         }
         let mut dests = [None; 4];
-        for (slot, operand) in dests.iter_mut().zip(elements(i.operands.first())?) {
+        for (slot, operand) in dests.iter_mut().zip(self.elements(i.operands.first())?.iter()) {
             if *operand != Operand::Sink {
                 *slot = Some(self.dest32(Some(operand))?);
             }
@@ -252,16 +263,6 @@ impl Decoder<'_> {
             return unsupported("texture results of this type");
         }
         Ok(Kind::Texture(Box::new(Texture { texture, geometry, float_coords, coords: sources, dests })))
-    }
-}
-
-/// The registers of a vector operand, or the one register.
-fn elements(operand: Option<&Operand>) -> Decode<&[Operand]> {
-    match operand {
-        Some(Operand::Vector(list)) if list.len() <= 4 => Ok(list),
-        Some(Operand::Vector(_)) => unsupported("a vector of more than four elements"),
-        Some(one) => Ok(std::slice::from_ref(one)),
-        None => unsupported("a memory instruction without its operands"),
     }
 }
 

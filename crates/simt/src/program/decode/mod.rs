@@ -6,10 +6,10 @@ mod moves;
 mod operand;
 mod warpwide;
 
-pub(super) use control::builtin;
-
 use std::collections::BTreeMap;
 
+use warpwatt_ptx::access::destinations;
+use warpwatt_ptx::cfg::Cfg;
 use warpwatt_ptx::ir::*;
 
 use super::build::BuildErrorKind;
@@ -91,6 +91,7 @@ pub(super) struct Unit<'a> {
     pub(super) id: FuncId,
     pub(super) function: &'a Function,
     pub(super) body: &'a Body,
+    pub(super) cfg: Cfg,
     pub(super) storage: Storage,
     pub(super) frame: FrameLayout,
     /// First instruction.
@@ -125,7 +126,7 @@ pub(super) type Decode<T> = Result<T, BuildErrorKind>;
 
 /// The error for a form that is not executed.
 pub(super) fn unsupported<T>(what: impl Into<String>) -> Decode<T> {
-    Err(BuildErrorKind::Unsupported(what.into()))
+    Err(BuildErrorKind::Unsupported(format!("{} is not supported", what.into())))
 }
 
 impl<'a> Decoder<'a> {
@@ -157,7 +158,6 @@ impl<'a> Decoder<'a> {
             St => self.store(instruction)?,
             Atom | Red => self.atomic(instruction)?,
             Tex => self.texture(instruction)?,
-            Prefetch | Prefetchu | Pmevent | Discard | Applypriority => Kind::Nop,
             Membar => Kind::Fence,
             Bra => self.branch(instruction)?,
             Brx => self.branch_list(instruction)?,
@@ -166,7 +166,6 @@ impl<'a> Decoder<'a> {
             Ret => Kind::Ret,
             Exit => Kind::Exit,
             Trap => Kind::Trap,
-            Brkpt => Kind::Breakpoint,
             Bar => self.barrier(instruction)?,
             Nanosleep => Kind::Sleep(self.source32(instruction.operands.first())?),
             Activemask => Kind::ActiveMask { dest: self.dest32(instruction.operands.first())? },
@@ -189,7 +188,7 @@ impl<'a> Decoder<'a> {
         let Some(op) = alu::select(instruction, &self.body().registers, self.level) else {
             return unsupported(format!("this form of `{}`", self.mnemonic(instruction)));
         };
-        let dests = super::facts::destinations(instruction);
+        let dests = destinations(instruction);
         let shape = *op.shape();
         let operands = &instruction.operands;
         let (mut sources, mut pred_sources) = ([Src::ZERO; 4], [PredSrc::FALSE; 2]);
