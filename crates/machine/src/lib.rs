@@ -5,6 +5,7 @@ pub mod activity;
 pub mod cache;
 pub mod clock;
 pub mod gpu;
+pub mod hooks;
 pub mod kernel;
 pub mod memory;
 pub mod message;

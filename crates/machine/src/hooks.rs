@@ -1,0 +1,335 @@
+//! Where a policy may act. The machine asks, a policy answers; what is absent costs a branch.
+//!
+//! A policy is a set of at most one object per hook ([`Policy`]); objects that act inside an SM are made once per SM. Each
+//! says when it next wants to act on its own ([`Hook::next_event`]) and can be told that time has passed
+//! ([`Hook::advance`]), so that skipped cycles make no difference: `advance` over a span must equal stepping through it.
+//! The hooks, after `ARCHITECTURE.md`: order, issue, lanes, datapath, governor, observer.
+
+use crate::activity::{COMPONENTS, LaneResidency};
+use crate::kernel::Port;
+use crate::message::Femtoseconds;
+use crate::sm::warps::Warps;
+use crate::stats::{Counters, Slot};
+
+/// What every hook object has.
+pub trait Hook: Send + std::fmt::Debug {
+    /// The next core cycle, after `now`, at which the object acts by itself; `u64::MAX` for never.
+    fn next_event(&self, now: u64) -> u64 {
+        let _ = now;
+        u64::MAX
+    }
+
+    /// Cycles from `from` up to, not including, `to` pass without a call to the object.
+    fn advance(&mut self, from: u64, to: u64) {
+        let _ = (from, to);
+    }
+
+    /// The object's state, for a checkpoint.
+    fn save(&self) -> Vec<u8> {
+        Vec::new()
+    }
+
+    /// Takes a saved state back.
+    fn load(&mut self, state: &[u8]) -> Result<(), String> {
+        let _ = state;
+        Ok(())
+    }
+}
+
+/// What a scheduler asks its order.
+#[derive(Clone, Copy, Debug)]
+pub struct OrderQuery<'a> {
+    /// Core cycle.
+    pub now: u64,
+    /// Scheduler index.
+    pub scheduler: usize,
+    /// Warps that can issue now: next instruction buffered, registers available, port free.
+    pub available: u64,
+    /// Warps whose next instruction goes to an INT pipeline, to an FP pipeline.
+    pub int: u64,
+    /// See `int`.
+    pub fp: u64,
+    /// Everything known of the warps: ages, ports, why they wait.
+    pub warps: &'a Warps,
+    /// Lanes that each warp would execute with (SIMT stack, before its guard).
+    pub active: &'a [u32],
+}
+
+/// Which warp issues.
+pub trait OrderHook: Hook {
+    /// A warp out of `available`, or none. Asked only while some warp is ready.
+    fn pick(&mut self, query: &OrderQuery<'_>) -> Option<usize>;
+
+    /// Warps that may not issue loads now.
+    fn held(&self) -> u64 {
+        0
+    }
+}
+
+/// A warp instruction about to enter an SP.
+#[derive(Clone, Copy, Debug)]
+pub struct IssueQuery {
+    /// Core cycle.
+    pub now: u64,
+    /// Warp slot.
+    pub warp: usize,
+    /// Lanes that execute.
+    pub lanes: u32,
+    /// It goes to the FP pipeline rather than the INT pipeline.
+    pub fp: bool,
+}
+
+/// How a warp instruction enters the lanes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Shape {
+    /// Every thread on its own lane.
+    Whole,
+    /// On other lanes, the mask says which.
+    Permuted(u32),
+    /// As two sub-warps, one initiation interval apart, with these lane masks.
+    Split(u32, u32),
+}
+
+/// How warp instructions enter the SPs.
+pub trait IssueHook: Hook {
+    /// The shape of one instruction.
+    fn shape(&mut self, query: &IssueQuery) -> Shape;
+
+    /// Pipeline stages that the hardware adds to every SP instruction.
+    fn extra_stages(&self) -> u32 {
+        0
+    }
+}
+
+/// A warp instruction that wants to start in an execution unit.
+#[derive(Clone, Copy, Debug)]
+pub struct StartQuery {
+    /// Core cycle.
+    pub now: u64,
+    /// SP or SFU.
+    pub port: Port,
+    /// Which of the port's units.
+    pub unit: usize,
+    /// FP rather than INT pipeline.
+    pub fp: bool,
+    /// Lanes that it uses.
+    pub lanes: u32,
+    /// Cycles for which these lanes are occupied, from the start on.
+    pub busy: u32,
+}
+
+/// Power states of the lanes.
+pub trait LanesHook: Hook {
+    /// May this instruction start now? The answer is the cycle from which on it may (`now`: at once, and then the lanes
+    /// count as busy).
+    fn start(&mut self, query: &StartQuery) -> u64;
+
+    /// Takes the lane-cycles by state that have passed since the last call, for INT, FP and SFU. Their sum must be
+    /// lanes × cycles: an audit checks it.
+    fn residency(&mut self, int: &mut LaneResidency, fp: &mut LaneResidency, sfu: &mut LaneResidency);
+}
+
+/// What a datapath policy sees at the end of an interval.
+#[derive(Clone, Copy, Debug)]
+pub struct DatapathQuery {
+    /// Core cycle.
+    pub now: u64,
+    /// Cycles of the interval.
+    pub cycles: u64,
+    /// Instruction-cycles held by each component in the interval, blocked ones included.
+    pub busy: [u64; COMPONENTS],
+    /// Groups of each component.
+    pub groups: [u32; COMPONENTS],
+    /// Warp instructions issued per port (SP, SFU, LDST).
+    pub issued: [u64; 3],
+    /// Sum over the interval's cycles of warps with load/store instructions outstanding.
+    pub outstanding: u64,
+}
+
+/// Tune-down of pipeline components.
+pub trait DatapathHook: Hook {
+    /// Length of an interval in core cycles.
+    fn interval(&self) -> u64;
+
+    /// Groups of each component that shall be on.
+    fn decide(&mut self, query: &DatapathQuery) -> [u32; COMPONENTS];
+}
+
+/// What a governor sees of one SM.
+#[derive(Clone, Debug, Default)]
+pub struct SmView {
+    /// Counters since the launch began.
+    pub counters: Counters,
+    /// Issue slots since the launch began.
+    pub slots: Vec<u64>,
+    /// Warps resident, and of them: waiting for operands, ready for the SPs or SFU without issuing, ready for LDST
+    /// without issuing.
+    pub active: u32,
+    /// See `active`.
+    pub waiting: u32,
+    /// See `active`.
+    pub excess_alu: u32,
+    /// See `active`.
+    pub excess_mem: u32,
+    /// CTAs resident, and the most allowed at present.
+    pub ctas: u32,
+    /// See `ctas`.
+    pub cta_limit: u32,
+}
+
+/// What a governor sees of the chip.
+#[derive(Clone, Debug)]
+pub struct ChipView<'a> {
+    /// Time.
+    pub time: Femtoseconds,
+    /// Core cycle.
+    pub cycle: u64,
+    /// SM clock in MHz.
+    pub core_mhz: f64,
+    /// DRAM command clock in MHz.
+    pub dram_mhz: f64,
+    /// SMs.
+    pub sms: &'a [SmView],
+}
+
+/// A governor's order. It takes effect at the first window boundary at or after it was given.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Order {
+    /// At most so many CTAs on an SM; those above are not replaced when they end.
+    CtaLimit {
+        /// SM.
+        sm: usize,
+        /// CTAs, at least 1.
+        limit: u32,
+    },
+    /// SM clock.
+    CoreMhz(f64),
+    /// Memory domain (crossbar, L2, controllers, DRAM), as a DRAM command clock; the others keep their ratio to it.
+    DramMhz(f64),
+}
+
+/// Concurrency, voltage and frequency.
+pub trait GovernorHook: Hook {
+    /// Core cycles between two questions.
+    fn interval(&self) -> u64;
+
+    /// What to change.
+    fn decide(&mut self, chip: &ChipView<'_>) -> Vec<Order>;
+}
+
+/// What an observer hears.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Event {
+    /// An issue slot of a scheduler, and how many cycles in a row it had that fate.
+    Slot(Slot, u64),
+    /// A load missed the L1 data cache.
+    Miss {
+        /// Warp slot.
+        warp: u8,
+        /// Line address.
+        line: u64,
+    },
+    /// A load hit the L1 data cache.
+    Hit {
+        /// Warp slot.
+        warp: u8,
+        /// Line address.
+        line: u64,
+    },
+    /// All results of a load are there.
+    LoadDone {
+        /// Warp slot.
+        warp: u8,
+    },
+}
+
+/// Counts.
+pub trait ObserverHook: Hook {
+    /// Something happened in a cycle.
+    fn event(&mut self, now: u64, event: Event);
+}
+
+/// The hook objects of one SM.
+#[derive(Debug, Default)]
+pub struct SmHooks {
+    /// Warp order, instead of the built-in scheduler.
+    pub order: Option<Box<dyn OrderHook>>,
+    /// Issue shape.
+    pub issue: Option<Box<dyn IssueHook>>,
+    /// Lane power states, instead of always on.
+    pub lanes: Option<Box<dyn LanesHook>>,
+    /// Pipeline widths.
+    pub datapath: Option<Box<dyn DatapathHook>>,
+    /// Observers.
+    pub observers: Vec<Box<dyn ObserverHook>>,
+}
+
+impl SmHooks {
+    /// All objects, in a fixed order.
+    fn all(&mut self) -> impl Iterator<Item = &mut dyn Hook> {
+        let order = self.order.as_deref_mut().map(|h| h as &mut dyn Hook);
+        let issue = self.issue.as_deref_mut().map(|h| h as &mut dyn Hook);
+        let lanes = self.lanes.as_deref_mut().map(|h| h as &mut dyn Hook);
+        let datapath = self.datapath.as_deref_mut().map(|h| h as &mut dyn Hook);
+        let observers = self.observers.iter_mut().map(|h| h.as_mut() as &mut dyn Hook);
+        order.into_iter().chain(issue).chain(lanes).chain(datapath).chain(observers)
+    }
+
+    /// No object is present.
+    pub fn is_empty(&self) -> bool {
+        self.order.is_none()
+            && self.issue.is_none()
+            && self.lanes.is_none()
+            && self.datapath.is_none()
+            && self.observers.is_empty()
+    }
+
+    /// The next cycle at which any object acts by itself.
+    pub fn next_event(&mut self, now: u64) -> u64 {
+        self.all().map(|h| h.next_event(now)).min().unwrap_or(u64::MAX)
+    }
+
+    /// Time passes for all objects.
+    pub fn advance(&mut self, from: u64, to: u64) {
+        self.all().for_each(|h| h.advance(from, to));
+    }
+
+    /// The objects' states.
+    pub fn save(&mut self) -> Vec<Vec<u8>> {
+        self.all().map(|h| h.save()).collect()
+    }
+
+    /// Takes saved states back.
+    pub fn load(&mut self, states: &[Vec<u8>]) -> Result<(), String> {
+        self.all().zip(states).try_for_each(|(h, s)| h.load(s))
+    }
+
+    /// Tells all observers.
+    #[inline]
+    pub fn observe(&mut self, now: u64, event: Event) {
+        for o in &mut self.observers {
+            o.event(now, event);
+        }
+    }
+}
+
+/// A policy: a maker of hook objects. Every method's default is the trivial answer: no object.
+pub trait Policy: Send + Sync + std::fmt::Debug {
+    /// The objects of one SM.
+    fn sm(&self, spec: &crate::spec::Spec, sm: u32) -> SmHooks {
+        let _ = (spec, sm);
+        SmHooks::default()
+    }
+
+    /// The chip's governor.
+    fn governor(&self, spec: &crate::spec::Spec) -> Option<Box<dyn GovernorHook>> {
+        let _ = spec;
+        None
+    }
+}
+
+/// The policy that changes nothing.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Nominal;
+
+impl Policy for Nominal {}
