@@ -15,7 +15,7 @@ fn main() {
     for case in &args {
         let mut spec = Spec::preset("gtx480").unwrap();
         for kv in std::env::var("SET").unwrap_or_default().split_whitespace() { let (k, v) = kv.split_once('=').unwrap(); spec.set(k, v).unwrap(); }
-        let mut g = Gpu::new(spec, Options { threads, no_skip: std::env::var("NOSKIP").is_ok(), ..Default::default() }).unwrap();
+        let mut g = Gpu::new(spec, Options { threads, registers: std::env::var("REGS").ok().and_then(|r| r.parse().ok()), no_skip: std::env::var("NOSKIP").is_ok(), ..Default::default() }).unwrap();
         g.load_module("k", &ptx).unwrap();
         let mut buf = |g: &mut Gpu, d: Vec<u8>| { let p = g.alloc(d.len() as u64).unwrap(); g.write(p, &d).unwrap(); p };
         let t = Instant::now();
@@ -39,6 +39,6 @@ fn main() {
         let s = g.stats();
         let l = s.launches.last().unwrap();
         println!("{case}: {:016x} cycles {} winst {} tinst {} l2 {}/{} wall {dt:.3} s: {:.0} c/s {:.2} Mw/s", fnv(&d), l.cycles, l.counters.warp_instructions, l.counters.thread_instructions, l.counters.l2_accesses, l.counters.l2_misses, l.cycles as f64/dt, l.counters.warp_instructions as f64/dt/1e6);
-        if std::env::var("V").is_ok() { println!("  {:?}\n  {:?}\n stepped {}", l.slots, l.counters, l.stepped_sm_cycles); }
+        if std::env::var("V").is_ok() { println!("regs {} ctas {} {} {:?}\n  {:?}\n stepped {}", l.registers_per_thread, l.ctas_per_sm, l.occupancy_limit, l.slots, l.counters, l.stepped_sm_cycles); }
     }
 }
