@@ -344,6 +344,9 @@ impl Gpu {
         stats.counters.add(&counters);
         for sm in &state.sms {
             stats.counters.add(&sm.counts.counters);
+            let (sum, count) = sm.latency();
+            stats.counters.memory_latency_sum += sum;
+            stats.counters.memory_latency_count += count;
             stats.slots.iter_mut().zip(&sm.counts.slots).for_each(|(a, b)| *a += b);
             stats.stepped_sm_cycles += sm.counts.stepped;
         }

@@ -140,8 +140,9 @@ impl L1 {
         self.mshr.is_full()
     }
 
-    /// Forgets all lines (between kernel launches). Nothing may be outstanding.
-    pub fn invalidate(&mut self) {
+    /// Prepares for a launch: no lines, statistics at zero. Nothing may be outstanding.
+    pub fn begin(&mut self) {
+        self.latency = (0, 0);
         self.tags.invalidate_all();
     }
 

@@ -170,9 +170,9 @@ impl Ldst {
     /// Prepares for a kernel: caches are empty, local windows have its size.
     pub fn begin(&mut self, local_bytes: u32) {
         self.local_words = (local_bytes as u64).div_ceil(4);
-        self.l1d.invalidate();
-        self.l1c.invalidate();
-        self.l1t.invalidate();
+        self.l1d.begin();
+        self.l1c.begin();
+        self.l1t.begin();
     }
 
     /// Whether another memory instruction can be issued (besides room in its IDOC register).

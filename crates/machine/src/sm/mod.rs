@@ -124,7 +124,7 @@ impl Sm {
     pub fn begin(&mut self, kernel: Arc<Kernel>, tick: u64) {
         self.warps.set_words(kernel.words);
         self.ldst.begin(kernel.launch.program.local_bytes);
-        self.fetch.l1i.invalidate();
+        self.fetch.l1i.begin();
         self.counts.counters = Default::default();
         self.counts.slots = Default::default();
         self.counts.stepped = 0;
