@@ -62,14 +62,18 @@ events! {
     IntMul32,
     /// Integer divisions and remainders, lanes.
     IntDiv,
-    /// Single-precision additions and fused multiply-adds, comparisons, lanes.
+    /// Single-precision additions, comparisons, lanes.
     FpAdd,
+    /// Single-precision fused multiply-adds, lanes.
+    FpFma,
     /// Single-precision multiplications, lanes.
     FpMul,
     /// Single-precision divisions, lanes.
     FpDiv,
-    /// Double-precision additions and fused multiply-adds, lanes.
+    /// Double-precision additions, comparisons, lanes.
     DpAdd,
+    /// Double-precision fused multiply-adds, lanes.
+    DpFma,
     /// Double-precision multiplications, lanes.
     DpMul,
     /// Double-precision divisions and special functions, lanes.

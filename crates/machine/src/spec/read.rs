@@ -7,7 +7,7 @@ use super::parameters::Spec;
 use super::presets::{preset_text, presets};
 use super::{suggest, value};
 use miette::NamedSource;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 use std::sync::Arc;
 use toml::Spanned;
@@ -121,7 +121,7 @@ impl Configuration {
         };
         let stem = file.rsplit(['/', '\\']).next().unwrap_or(file);
         configuration.spec.name = stem.strip_suffix(".toml").unwrap_or(stem).to_owned();
-        configuration.read_table("", table, text, &place)?;
+        configuration.read_table(table, text, &place)?;
         if table.get("base").is_none() {
             configuration.complete()?;
         }
@@ -129,32 +129,39 @@ impl Configuration {
         Ok(configuration)
     }
 
+    /// Gives the parameters in `table` their values. Of several errors the first in the text is reported.
     fn read_table(
         &mut self,
-        prefix: &str,
         table: &DeTable<'_>,
         text: &str,
         place: &dyn Fn(Range<usize>) -> Place,
     ) -> Result<(), SpecError> {
-        for (key, given) in table.iter() {
-            if prefix.is_empty() && key.get_ref() == "base" {
-                continue;
+        let names: BTreeSet<String> = declarations().into_iter().map(|declared| declared.name).collect();
+        let mut given = BTreeMap::new();
+        flatten("", table, &names, &mut given);
+        given.remove("base");
+
+        let mut errors = Vec::new();
+        let origins = &mut self.origins;
+        visit(&mut self.spec, &mut |declaration, slot| {
+            let Some((_, found)) = given.remove(&declaration.name) else { return };
+            match value::assign(slot, &declaration, found.get_ref()) {
+                Ok(()) => {
+                    let origin = Origin { place: place(found.span()), note: comment(text, found) };
+                    origins.insert(declaration.name, origin);
+                }
+                Err(problem) => errors.push((found.span(), problem)),
             }
-            let name = format!("{prefix}{}", key.get_ref());
-            if let (DeValue::Table(members), true) = (given.get_ref(), is_group(&name)) {
-                self.read_table(&format!("{name}."), members, text, place)?;
-                continue;
-            }
-            assign(&mut self.spec, &name, given.get_ref()).map_err(|problem| {
-                let span = match problem {
-                    Problem::UnknownParameter { .. } => key.span(),
-                    _ => given.span(),
-                };
-                SpecError::new(problem, Some(place(span)))
-            })?;
-            self.origins.insert(name, Origin { place: place(given.span()), note: comment(text, given) });
+        });
+        for (name, (key, found)) in given {
+            let problem = unknown(&name, found.get_ref());
+            let span = if matches!(problem, Problem::Group { .. }) { found.span() } else { key };
+            errors.push((span, problem));
         }
-        Ok(())
+        match errors.into_iter().min_by_key(|(span, _)| span.start) {
+            Some((span, problem)) => Err(SpecError::new(problem, Some(place(span)))),
+            None => Ok(()),
+        }
     }
 
     /// Without a base every parameter must be given, but for the name.
@@ -272,10 +279,21 @@ fn unknown_preset(name: &str) -> Problem {
     Problem::UnknownPreset { name: name.to_owned(), hint }
 }
 
-fn is_group(name: &str) -> bool {
-    let group = format!("{name}.");
-    declarations().iter().any(|declared| declared.name.starts_with(&group))
+/// Every value of a table by its dotted name, with the span of its key. A table is taken apart only where it is a group
+/// of parameters.
+fn flatten<'t, 'i>(prefix: &str, table: &'t DeTable<'i>, names: &BTreeSet<String>, into: &mut Given<'t, 'i>) {
+    for (key, value) in table.iter() {
+        let name = format!("{prefix}{}", key.get_ref());
+        let group = format!("{name}.");
+        let is_group = || names.range(group.clone()..).next().is_some_and(|next| next.starts_with(&group));
+        match value.get_ref() {
+            DeValue::Table(members) if is_group() => flatten(&group, members, names, into),
+            _ => drop(into.insert(name, (key.span(), value))),
+        }
+    }
 }
+
+type Given<'t, 'i> = BTreeMap<String, (Range<usize>, &'t Spanned<DeValue<'i>>)>;
 
 /// The comment at the end of the value's line.
 fn comment(text: &str, given: &Spanned<DeValue<'_>>) -> String {
