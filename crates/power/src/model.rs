@@ -1,0 +1,334 @@
+//! Activity and residency of a sample to joules.
+//!
+//! Energy = Σ events × energy(event, V) + Σ residency × leakage(component, V, sleep mode) + gating overheads +
+//! constant terms.
+//!
+//! - Leakage is power × time. Of execution units it follows the lanes' states; of decode and schedulers the
+//!   power-gated groups; everything else is always on.
+//! - A clock-gated group takes its share of the component's dynamic energy with it (µC-States §3).
+//! - Left out: temperature (figures are for 380 K), and the power of policies' own hardware.
+
+use crate::charges::{self, Resolved};
+use crate::component::{CHIP_COMPONENTS, COMPONENTS, Component, LABELS, Label, SM_COMPONENTS};
+use crate::energy::{Energy, SamplePower};
+use crate::error::PowerError;
+use crate::leakage;
+use crate::options::{GatingCost, PowerOptions};
+use crate::scaling::{Level, Scaling, scaling};
+use crate::table::EnergyTable;
+use serde::{Deserialize, Serialize};
+use warpwatt_machine::activity::{COMPONENTS as PIPELINE, LANE_STATES, LaneResidency, LaneState, Sample, SmActivity};
+use warpwatt_machine::spec::{Spec, VfModel};
+
+/// The power model of one GPU.
+#[derive(Clone, Debug)]
+pub struct PowerModel {
+    pub(crate) spec: Spec,
+    pub(crate) table: EnergyTable,
+    pub(crate) options: PowerOptions,
+    sm_charges: Vec<Resolved>,
+    mem_charges: Vec<Resolved>,
+    /// W at nominal voltage: of one SM, or of the chip.
+    pub(crate) leakage: [f64; COMPONENTS],
+    clock_w: f64,
+    controllers_w: f64,
+    lanes: LaneCosts,
+}
+
+/// Leakage and gating overhead of a lane by state.
+#[derive(Clone, Copy, Debug)]
+struct LaneCosts {
+    /// Share of leakage left in each state.
+    leaking: [f64; LANE_STATES],
+    /// Cycles of leakage that entering each state costs.
+    entering: [f64; LANE_STATES],
+}
+
+/// A component of the chip, as built.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct InventoryRow {
+    /// Component.
+    pub component: Component,
+    /// How many there are: one for each SM, or one.
+    pub count: u32,
+    /// Area of one, mm² (of 40 nm: the proportions matter).
+    pub area_mm2: f64,
+    /// Leakage of one at nominal voltage and speed, W.
+    pub leakage_w: f64,
+}
+
+impl PowerModel {
+    /// The model of a GPU, with the energy table that it names.
+    pub fn new(spec: &Spec, options: PowerOptions) -> Result<PowerModel, PowerError> {
+        PowerModel::with_table(spec, EnergyTable::named(&spec.energy_table)?, options)
+    }
+
+    /// The model of a GPU with a table of the user's.
+    pub fn with_table(spec: &Spec, table: EnergyTable, options: PowerOptions) -> Result<PowerModel, PowerError> {
+        let charges = charges::resolve(&table, &options)?;
+        let channels = f64::from(spec.channels) / table.reference.channels;
+        Ok(PowerModel {
+            spec: spec.clone(),
+            options,
+            sm_charges: charges.sm,
+            mem_charges: charges.mem,
+            leakage: leakage::leakage(&table, spec, options.leakage_split),
+            clock_w: table.constant.clock_w * table.technology.core_dynamic,
+            controllers_w: table.constant.memory_controllers_w * channels * table.technology.cache_dynamic,
+            lanes: LaneCosts::new(&table, options.gating_cost),
+            table,
+        })
+    }
+
+    /// The energy table in use.
+    pub fn table(&self) -> &EnergyTable {
+        &self.table
+    }
+
+    /// The options in use.
+    pub fn options(&self) -> &PowerOptions {
+        &self.options
+    }
+
+    /// The V/f model in use.
+    pub fn vf_model(&self) -> VfModel {
+        self.options.vf_model.unwrap_or(self.spec.dvfs.model)
+    }
+
+    /// Factor between published datapath energies and GPUWattch's, under [`Arithmetic::Physical`].
+    ///
+    /// [`Arithmetic::Physical`]: crate::options::Arithmetic::Physical
+    pub fn datapath_factor(&self) -> f64 {
+        charges::datapath_factor(&self.table)
+    }
+
+    /// All components with area and leakage (DRAM background at the GPU's own nominal data rate).
+    pub fn inventory(&self) -> Vec<InventoryRow> {
+        let nominal = self.scaling(Level {
+            core_mhz: self.spec.core_mhz,
+            core_volts: 1.0,
+            dram_mhz: self.spec.dram_mhz,
+            mem_volts: 1.0,
+        });
+        Component::ALL
+            .iter()
+            .map(|&component| InventoryRow {
+                component,
+                count: if component.in_sm() { self.spec.sms } else { 1 },
+                area_mm2: leakage::area(&self.table, &self.spec, component),
+                leakage_w: self.leakage[component as usize] * leakage_factor(&nominal, component),
+            })
+            .collect()
+    }
+
+    /// Leakage of the chip at nominal voltage and speed, W.
+    pub fn leakage_watts(&self) -> f64 {
+        self.inventory().iter().map(|row| f64::from(row.count) * row.leakage_w).sum()
+    }
+
+    /// Factors on nominal figures at a level.
+    pub fn scaling(&self, level: Level) -> Scaling {
+        let reference = Level {
+            core_mhz: self.table.reference.core_mhz,
+            core_volts: 1.0,
+            dram_mhz: self.table.reference.dram_mhz,
+            mem_volts: 1.0,
+        };
+        scaling(self.vf_model(), level, reference, self.spec.dram_beats_per_clock, &self.table.dram_background)
+    }
+
+    /// The energy of one sample.
+    pub fn sample(&self, sample: &Sample) -> SamplePower {
+        let factors = self.scaling(Level::from(sample));
+        let seconds = sample.end.saturating_sub(sample.start) as f64 * 1e-15;
+        let cycle = if sample.core_mhz > 0.0 { 1e-6 / sample.core_mhz } else { 0.0 };
+        let mut labels = [0.0; LABELS];
+        let sms = sample.sms.iter().map(|sm| self.sm(sm, &factors, seconds, cycle, &mut labels)).collect();
+        let chip = self.chip(sample, &factors, seconds, &mut labels);
+        SamplePower { start: sample.start, end: sample.end, launch: sample.launch, sms, chip, labels }
+    }
+
+    fn sm(
+        &self,
+        sm: &SmActivity,
+        factors: &Scaling,
+        seconds: f64,
+        cycle: f64,
+        labels: &mut [f64; LABELS],
+    ) -> [Energy; SM_COMPONENTS] {
+        let mut energy = [Energy::default(); SM_COMPONENTS];
+        let clocked = self.clocked(sm);
+        for charge in &self.sm_charges {
+            let at = charge.component as usize;
+            let joules = count(&sm.events, charge.event) * charge.joules * factors.core_event * clocked[at];
+            energy[at].dynamic += joules;
+            labels[charge.label as usize] += joules;
+        }
+        let mut leaked = 0.0;
+        for (at, (own, powered)) in energy.iter_mut().zip(self.powered(sm)).enumerate() {
+            own.leakage = self.leakage[at] * factors.core_leakage * seconds * powered;
+            leaked += own.leakage;
+        }
+        let mut overhead = 0.0;
+        for (component, lanes, residency) in self.units(sm) {
+            let one_cycle = self.leakage[component as usize] / f64::from(lanes.max(1)) * factors.core_leakage * cycle;
+            let own = one_cycle * self.lanes.entered(residency);
+            energy[component as usize].overhead = own;
+            overhead += own;
+        }
+        let idle = leaked * share(count(&sm.events, IDLE_CYCLE), sm.cycles as f64);
+        labels[Label::IdleCorep as usize] += idle;
+        labels[Label::Staticp as usize] += leaked - idle + overhead;
+        energy
+    }
+
+    fn chip(
+        &self,
+        sample: &Sample,
+        factors: &Scaling,
+        seconds: f64,
+        labels: &mut [f64; LABELS],
+    ) -> [Energy; CHIP_COMPONENTS] {
+        let mut energy = [Energy::default(); CHIP_COMPONENTS];
+        for charge in &self.mem_charges {
+            let joules = count(&sample.mem, charge.event) * charge.joules * factors.mem_event;
+            energy[charge.component as usize - SM_COMPONENTS].dynamic += joules;
+            labels[charge.label as usize] += joules;
+        }
+        for (own, &component) in energy.iter_mut().zip(&Component::ALL[SM_COMPONENTS..]) {
+            own.leakage = self.leakage[component as usize] * leakage_factor(factors, component) * seconds;
+            labels[Label::Staticp as usize] += own.leakage;
+        }
+        for (component, watts) in [
+            (Component::Clock, self.clock_w * factors.clock),
+            (Component::MemoryControllers, self.controllers_w * factors.controllers),
+        ] {
+            energy[component as usize - SM_COMPONENTS].dynamic += watts * seconds;
+            labels[Label::ConstDynamicp as usize] += watts * seconds;
+        }
+        energy
+    }
+
+    /// INT, FP and SFU with their lanes and residencies.
+    pub(crate) fn units<'a>(&self, sm: &'a SmActivity) -> [(Component, u32, &'a LaneResidency); 3] {
+        let (sp, sfu) = self.spec.lanes();
+        [(Component::Int, sp, &sm.int), (Component::Fp, sp, &sm.fp), (Component::Sfu, sfu, &sm.sfu)]
+    }
+
+    /// Share of each component's leakage that is there.
+    pub(crate) fn powered(&self, sm: &SmActivity) -> [f64; SM_COMPONENTS] {
+        let mut powered = [1.0; SM_COMPONENTS];
+        for (component, _, residency) in self.units(sm) {
+            powered[component as usize] = self.lanes.leaking(residency);
+        }
+        powered[Component::Decode as usize] = 1.0 - Groups::of(sm, &[IFID]).gated();
+        powered[Component::Scheduler as usize] = 1.0 - Groups::of(sm, &[SCH]).gated();
+        powered
+    }
+
+    /// Share of each component's dynamic energy that its clocked groups draw.
+    pub(crate) fn clocked(&self, sm: &SmActivity) -> [f64; SM_COMPONENTS] {
+        let mut clocked = [1.0; SM_COMPONENTS];
+        let lost = 1.0 - self.table.gating.clock_gated_dynamic;
+        for (component, stages) in [
+            (Component::InstructionBuffer, &[IFID][..]),
+            (Component::Pipeline, &PIPELINE_REGISTERS[..]),
+            (Component::Collectors, &COLLECTORS[..]),
+            (Component::Ldst, &[EX_LDST][..]),
+        ] {
+            clocked[component as usize] = 1.0 - lost * Groups::of(sm, stages).unclocked();
+        }
+        clocked
+    }
+}
+
+// Indices into `COMPONENT_NAMES`.
+const IFID: usize = 0;
+const SCH: usize = 1;
+/// IDOC and OCEX registers.
+const PIPELINE_REGISTERS: [usize; 6] = [2, 3, 4, 8, 9, 10];
+const COLLECTORS: [usize; 3] = [5, 6, 7];
+const EX_LDST: usize = PIPELINE - 1;
+
+const IDLE_CYCLE: usize = warpwatt_machine::activity::SmEvent::IdleCycle as usize;
+
+/// Group-cycles of some pipeline components.
+struct Groups {
+    on: f64,
+    gated: f64,
+    clock_gated: f64,
+}
+
+impl Groups {
+    fn of(sm: &SmActivity, stages: &[usize]) -> Groups {
+        let sum = |cycles: &[u64; PIPELINE]| stages.iter().map(|&stage| cycles[stage] as f64).sum();
+        Groups {
+            on: sum(&sm.component_on),
+            gated: sum(&sm.component_gated),
+            clock_gated: sum(&sm.component_clock_gated),
+        }
+    }
+
+    fn all(&self) -> f64 {
+        self.on + self.gated + self.clock_gated
+    }
+
+    /// Share of group-cycles without power.
+    fn gated(&self) -> f64 {
+        share(self.gated, self.all())
+    }
+
+    /// Share of group-cycles without a clock.
+    fn unclocked(&self) -> f64 {
+        share(self.gated + self.clock_gated, self.all())
+    }
+}
+
+impl LaneCosts {
+    fn new(table: &EnergyTable, cost: GatingCost) -> LaneCosts {
+        let gating = &table.gating;
+        let mut costs = LaneCosts { leaking: [1.0; LANE_STATES], entering: [0.0; LANE_STATES] };
+        costs.leaking[LaneState::Gated as usize] = gating.pg_leakage;
+        costs.leaking[LaneState::Blackout as usize] = gating.pg_leakage;
+        costs.leaking[LaneState::Vs05 as usize] = gating.vs05_leakage;
+        costs.leaking[LaneState::Vs03 as usize] = gating.vs03_leakage;
+        costs.entering[LaneState::Gated as usize] = match cost {
+            GatingCost::BreakEven => gating.bet_cycles,
+            GatingCost::Itap => gating.itap_pg_cycles,
+        };
+        costs.entering[LaneState::Vs05 as usize] = gating.itap_vs05_cycles;
+        costs.entering[LaneState::Vs03 as usize] = gating.itap_vs03_cycles;
+        costs
+    }
+
+    /// Average share of leakage over the lane-cycles of a sample.
+    fn leaking(&self, residency: &LaneResidency) -> f64 {
+        let all: f64 = residency.cycles.iter().map(|&cycles| cycles as f64).sum();
+        let leaking: f64 = residency.cycles.iter().zip(self.leaking).map(|(&cycles, left)| cycles as f64 * left).sum();
+        if all > 0.0 { leaking / all } else { 1.0 }
+    }
+
+    /// Cycles of one lane's leakage that the sample's transitions cost.
+    fn entered(&self, residency: &LaneResidency) -> f64 {
+        residency.entries.iter().zip(self.entering).map(|(&entries, cost)| entries as f64 * cost).sum()
+    }
+}
+
+/// Factor on a component's leakage.
+pub(crate) fn leakage_factor(factors: &Scaling, component: Component) -> f64 {
+    match component {
+        Component::Dram => factors.dram_background,
+        Component::Other | Component::Clock => 1.0,
+        Component::L2 | Component::Noc | Component::MemoryControllers => factors.mem_leakage,
+        _ => factors.core_leakage,
+    }
+}
+
+fn count(events: &[u64], event: usize) -> f64 {
+    events.get(event).copied().unwrap_or(0) as f64
+}
+
+/// `part` of `all`; none of nothing.
+fn share(part: f64, all: f64) -> f64 {
+    if all > 0.0 { (part / all).min(1.0) } else { 0.0 }
+}
