@@ -14,14 +14,22 @@ use warpwatt_ptx::ir::{Opcode, Rounding, Type};
 /// NaN of an invalid operation.
 pub(super) const NAN64: u64 = 0xfff8_0000_0000_0000;
 
+/// Whether these are the bits of a NaN ([`canonical`](super::round::canonical) says why in bits).
+#[inline(always)]
+pub(super) fn is_nan(bits: u64) -> bool {
+    bits & (u64::MAX >> 1) > 0x7ff << 52
+}
+
 /// `result`, or if that is NaN, the NaN that the operands call for.
 #[inline(always)]
 fn payload<const N: usize>(result: f64, operands: [f64; N]) -> f64 {
     let mut nan = NAN64;
     for operand in operands.into_iter().rev() {
-        nan = if operand.is_nan() { operand.to_bits() | 1 << 51 } else { nan };
+        let bits = operand.to_bits();
+        nan = if is_nan(bits) { bits | 1 << 51 } else { nan };
     }
-    if result.is_nan() { f64::from_bits(nan) } else { result }
+    let bits = result.to_bits();
+    f64::from_bits(if is_nan(bits) { nan } else { bits })
 }
 
 #[inline(always)]
@@ -85,7 +93,8 @@ fn upper(a: f64) -> f64 {
 /// Result of a gross approximation: upper word only, subnormals flushed, canonical NaN.
 #[inline(always)]
 fn gross(result: f64) -> f64 {
-    if result.is_nan() { f64::from_bits(0x7fff_ffff_0000_0000) } else { upper(result) }
+    let bits = result.to_bits();
+    f64::from_bits(if is_nan(bits) { 0x7fff_ffff_0000_0000 } else { upper(result).to_bits() })
 }
 
 pub(super) fn select(form: &Form<'_>) -> Option<AluOp> {
@@ -117,7 +126,8 @@ pub(super) fn select(form: &Form<'_>) -> Option<AluOp> {
         Opcode::Min | Opcode::Max => {
             by_flag!(form.opcode == Opcode::Max, |MAX| form.op(map2(min_max::<MAX>)))
         }
-        Opcode::Abs => form.op(map1(|a: f64| if a.is_nan() { a } else { a.abs() })),
+        // A NaN passes unchanged.
+        Opcode::Abs => form.op(map1(|a: u64| if is_nan(a) { a } else { a & (u64::MAX >> 1) })),
         Opcode::Neg => form.op(map1(|a: f64| -a)),
         Opcode::Copysign => form.op(map2(|a: f64, b: f64| b.copysign(a))),
         _ => None,

@@ -18,9 +18,13 @@ pub(super) const RP: u8 = 3;
 pub(super) const NAN32: u32 = 0x7fff_ffff;
 
 /// `NAN32` for any NaN.
+///
+/// In integers, here and wherever a NaN's bits matter: the compiler takes the NaN of an operation to be any NaN, and
+/// removes a floating-point selection between that and a NaN constant.
 #[inline(always)]
 pub(super) fn canonical(x: f32) -> f32 {
-    if x.is_nan() { f32::from_bits(NAN32) } else { x }
+    let bits = x.to_bits();
+    f32::from_bits(if bits & 0x7fff_ffff > 0x7f80_0000 { NAN32 } else { bits })
 }
 
 /// With `FTZ`, replaces subnormal numbers by zero of their sign.

@@ -1,7 +1,7 @@
 //! Floating point to floating point, and rounding to integers in floating point.
 
 use super::super::AluOp;
-use super::super::double::NAN64;
+use super::super::double::{NAN64, is_nan};
 use super::super::float::{by_flag, by_rounding};
 use super::super::half::{self, Binary16, Brain16, Half, bits, clamp, to_half};
 use super::super::kernel::{Body, Inputs, Lane, Output, map1};
@@ -19,7 +19,8 @@ use warpwatt_ptx::ir::{Rounding, Type};
 fn widen<const FTZ: bool>(x: f32) -> f64 {
     let bits = x.to_bits() as u64;
     let nan = (bits & 0x8000_0000) << 32 | 0x7ff8 << 48 | (bits & 0x7f_ffff) << 29;
-    if x.is_nan() { f64::from_bits(nan) } else { flush::<FTZ>(x) as f64 }
+    let number = (flush::<FTZ>(x) as f64).to_bits();
+    f64::from_bits(if bits & 0x7fff_ffff > 0x7f80_0000 { nan } else { number })
 }
 
 /// Clamps to [0, 1]; NaN gives +0.
@@ -177,14 +178,8 @@ fn select_double(form: &Form<'_>) -> Option<AluOp> {
     if is_integral(mods.rounding) {
         by_direction!(mods.rounding, |R| by_flag!(mods.sat, |SAT| form.op(map1(|x: f64| {
             let y = integral64::<R>(x);
-            let quiet = f64::from_bits(x.to_bits() | 1 << 51);
-            if SAT {
-                saturate64(y)
-            } else if x.is_nan() {
-                quiet
-            } else {
-                y
-            }
+            let quiet = x.to_bits() | 1 << 51;
+            if SAT { saturate64(y) } else { f64::from_bits(if is_nan(x.to_bits()) { quiet } else { y.to_bits() }) }
         }))))
     } else {
         by_flag!(mods.sat, |SAT| form.op(map1(|x: f64| if SAT { saturate64(x) } else { x })))
@@ -244,6 +239,6 @@ fn single_of<H: Half>(a: u16) -> f32 {
 /// A half-precision value in double precision.
 #[inline(always)]
 fn double_of<H: Half>(a: u16) -> f64 {
-    let x = H::widen(a as u32);
-    if x.is_nan() { f64::from_bits(NAN64) } else { x as f64 }
+    let bits = (H::widen(a as u32) as f64).to_bits();
+    f64::from_bits(if is_nan(bits) { NAN64 } else { bits })
 }
