@@ -47,7 +47,7 @@ Exit code: 0 fine; 1 the run failed (fault, deadlock, limit, wrong results, inte
 #[derive(Clone, Copy, Debug, ValueEnum)]
 pub enum Leakage {
     /// So that about half of the execution units' energy is static (Origami)
-    Origami,
+    Default,
     /// In proportion to area (µC-States)
     Area,
     /// As GPUWattch's McPAT reports it
@@ -121,11 +121,14 @@ pub struct RunArgs {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=255))]
     pub registers: Option<u32>,
     /// Split of the leakage among components
-    #[arg(long, value_enum, default_value_t = Leakage::Origami)]
+    #[arg(long, value_enum, default_value_t = Leakage::Default)]
     pub leakage: Leakage,
     /// Energies of arithmetic
     #[arg(long, value_enum, default_value_t = Energies::Gpuwattch)]
     pub energies: Energies,
+    /// Inactive lanes of an issued warp cost nothing (off: half an active lane's operation)
+    #[arg(long)]
+    pub lane_clock_gating: bool,
     /// Print everything as JSON, and nothing else, on standard output
     #[arg(long)]
     pub json: bool,

@@ -4,6 +4,7 @@
 //! written down and hashed; the hash is the run's key. What comes out is a record ([`record`]) that holds everything a
 //! report needs.
 
+pub mod audit;
 pub mod check;
 pub mod checkpoint;
 pub mod job;

@@ -1,38 +1,16 @@
-//! Power and energy in the record.
+//! Power and energy in the record: the power crate's report, and the counts that it comes from, so that anybody can
+//! work the joules out again from `run.json` alone.
 
+use crate::problem::{Outcome, Problem};
 use serde::{Deserialize, Serialize};
-use serde_json::Map;
+use serde_json::{Map, Value, json};
+use warpwatt_machine::activity::{COMPONENT_NAMES, LANE_STATES, LaneResidency, LaneState, MemEvent, Sample, SmEvent};
+use warpwatt_machine::spec::Spec;
+use warpwatt_power::report::KernelPower;
+use warpwatt_power::{PowerModel, PowerOptions, PowerReport, Summary};
 
-/// Average, largest and smallest power of the samples.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Watts {
-    /// Energy over time.
-    pub average: f64,
-    /// Of the sample with the most.
-    pub max: f64,
-    /// Of the sample with the least.
-    pub min: f64,
-}
-
-/// A component's energy.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct ComponentEnergy {
-    /// Name.
-    pub name: String,
-    /// GPUWattch's label.
-    pub label: String,
-    /// Per SM, or of the chip.
-    pub per_sm: bool,
-    /// Energy of events, joules.
-    pub dynamic_joules: f64,
-    /// Leakage and other standing power, joules.
-    pub static_joules: f64,
-    /// Power over the samples.
-    pub watts: Watts,
-}
-
-/// What was counted while one pair of V/f levels held: enough to work the energy out again.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+/// What was counted while one pair of V/f levels held.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Activity {
     /// SM clock, MHz.
     pub core_mhz: f64,
@@ -44,31 +22,127 @@ pub struct Activity {
     pub dram_mhz: f64,
     /// Memory-domain voltage relative to nominal.
     pub mem_volts: f64,
-    /// Time, femtoseconds.
+    /// Simulated time, femtoseconds.
     pub femtoseconds: u64,
     /// Core cycles, summed over SMs.
     pub sm_cycles: u64,
-    /// Events of the SMs, by name.
-    pub sm_events: Map<String, serde_json::Value>,
+    /// Events of all SMs, by name.
+    pub sm_events: Map<String, Value>,
     /// Events of the memory side, by name.
-    pub mem_events: Map<String, serde_json::Value>,
-    /// Lane-cycles of INT, FP and SFU lanes by state, and entries into states.
-    pub lanes: Map<String, serde_json::Value>,
+    pub mem_events: Map<String, Value>,
+    /// Lane-cycles and entries by state, of INT, FP and SFU lanes.
+    pub lanes: Map<String, Value>,
     /// Group-cycles of the pipeline components: on, gated, clock-gated, busy.
-    pub groups: Map<String, serde_json::Value>,
+    pub groups: Map<String, Value>,
 }
 
 /// Power and energy of a run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct PowerRecord {
-    /// Energy table, leakage split and arithmetic energies that were used.
-    pub model: Map<String, serde_json::Value>,
-    /// Energy, joules.
-    pub joules: f64,
-    /// Power.
-    pub watts: Watts,
-    /// Energy by component.
-    pub components: Vec<ComponentEnergy>,
-    /// Counts that the energy comes from.
+    /// Name of the energy table.
+    pub table: String,
+    /// Options, the V/f model resolved.
+    pub options: PowerOptions,
+    /// The whole run.
+    pub total: Summary,
+    /// By kernel, in order of first launch.
+    pub kernels: Vec<KernelPower>,
+    /// Counts by V/f level.
     pub activity: Vec<Activity>,
+    /// The energy table itself.
+    pub energy_table: Value,
 }
+
+/// The power model of a GPU.
+pub fn model(spec: &Spec, options: PowerOptions) -> Outcome<PowerModel> {
+    PowerModel::new(spec, options).map_err(|e| Problem::input("power::table", e.to_string()))
+}
+
+/// What a record keeps of a report.
+pub fn record(model: &PowerModel, report: &PowerReport, samples: &[Sample]) -> Outcome<PowerRecord> {
+    let energy_table = serde_json::to_value(model.table()).map_err(|e| Problem::run("run::encode", e.to_string()))?;
+    Ok(PowerRecord {
+        table: report.table.clone(),
+        options: report.options,
+        total: report.total.clone(),
+        kernels: report.kernels.clone(),
+        activity: activity(samples),
+        energy_table,
+    })
+}
+
+/// Counts of samples, added up by V/f level in order of first appearance.
+fn activity(samples: &[Sample]) -> Vec<Activity> {
+    let level = |s: &Sample| [s.core_mhz, s.core_volts, s.noc_mhz, s.dram_mhz, s.mem_volts].map(f64::to_bits);
+    let mut groups: Vec<(_, Vec<&Sample>)> = Vec::new();
+    for sample in samples {
+        match groups.iter_mut().find(|(key, _)| *key == level(sample)) {
+            Some((_, members)) => members.push(sample),
+            None => groups.push((level(sample), vec![sample])),
+        }
+    }
+    groups.iter().filter_map(|(_, samples)| Some(one_level(samples.first()?, samples))).collect()
+}
+
+fn one_level(first: &Sample, samples: &[&Sample]) -> Activity {
+    let sms = || samples.iter().flat_map(|s| &s.sms);
+    let sm_event = |e: &SmEvent| {
+        (e.name().to_owned(), json!(sms().map(|sm| sm.events.get(*e as usize).copied().unwrap_or(0)).sum::<u64>()))
+    };
+    let mem_event = |e: &MemEvent| {
+        (e.name().to_owned(), json!(samples.iter().map(|s| s.mem.get(*e as usize).copied().unwrap_or(0)).sum::<u64>()))
+    };
+    let unit = |f: fn(&warpwatt_machine::activity::SmActivity) -> &LaneResidency| {
+        let sum = |g: fn(&LaneResidency) -> &[u64; LANE_STATES], state: usize| -> u64 {
+            sms().map(|sm| g(f(sm))[state]).sum()
+        };
+        let states = |g: fn(&LaneResidency) -> &[u64; LANE_STATES]| -> Map<String, Value> {
+            (0..LANE_STATES).map(|state| (STATES[state].to_owned(), json!(sum(g, state)))).collect()
+        };
+        json!({ "lane_cycles": states(|r| &r.cycles), "entries": states(|r| &r.entries) })
+    };
+    let group = |(index, name): (usize, &&str)| {
+        let sum = |f: fn(&warpwatt_machine::activity::SmActivity, usize) -> u64| -> u64 {
+            sms().map(|sm| f(sm, index)).sum()
+        };
+        let counts = json!({
+            "on": sum(|sm, i| sm.component_on[i]),
+            "gated": sum(|sm, i| sm.component_gated[i]),
+            "clock_gated": sum(|sm, i| sm.component_clock_gated[i]),
+            "busy": sum(|sm, i| sm.component_busy[i]),
+        });
+        ((*name).to_owned(), counts)
+    };
+    Activity {
+        core_mhz: first.core_mhz,
+        core_volts: first.core_volts,
+        noc_mhz: first.noc_mhz,
+        dram_mhz: first.dram_mhz,
+        mem_volts: first.mem_volts,
+        femtoseconds: samples.iter().map(|s| s.end.saturating_sub(s.start)).sum(),
+        sm_cycles: sms().map(|sm| sm.cycles).sum(),
+        sm_events: SmEvent::ALL.iter().map(sm_event).collect(),
+        mem_events: MemEvent::ALL.iter().map(mem_event).collect(),
+        lanes: [
+            ("int".to_owned(), unit(|sm| &sm.int)),
+            ("fp".to_owned(), unit(|sm| &sm.fp)),
+            ("sfu".to_owned(), unit(|sm| &sm.sfu)),
+        ]
+        .into_iter()
+        .collect(),
+        groups: COMPONENT_NAMES.iter().enumerate().map(group).collect(),
+    }
+}
+
+/// Names of the lane states, by index.
+const STATES: [&str; LANE_STATES] = {
+    let mut names = [""; LANE_STATES];
+    names[LaneState::On as usize] = "on";
+    names[LaneState::IdleDetect as usize] = "idle-detect";
+    names[LaneState::Gated as usize] = "gated";
+    names[LaneState::Waking as usize] = "waking";
+    names[LaneState::Blackout as usize] = "blackout";
+    names[LaneState::Vs05 as usize] = "vs05";
+    names[LaneState::Vs03 as usize] = "vs03";
+    names
+};

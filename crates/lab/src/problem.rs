@@ -145,7 +145,7 @@ impl Problem {
 pub fn suggestion<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Option<String> {
     let known: Vec<&str> = known.into_iter().collect();
     let distance = |other: &str| strsim::damerau_levenshtein(&name.to_lowercase(), &other.to_lowercase());
-    let near = known.iter().map(|k| (distance(k), *k)).min().filter(|(d, k)| *d <= 1.max(k.len() / 3));
+    let near = known.iter().map(|k| (distance(k), *k)).min().filter(|(d, k)| *d <= 1.max(k.len() / 3) && *d < k.len());
     match near {
         Some((_, best)) => Some(format!("did you mean `{best}`?")),
         None if known.is_empty() => None,

@@ -9,6 +9,7 @@ use sha2::{Digest, Sha256};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use warpwatt_machine::spec::{Configuration, Spec, presets};
+use warpwatt_power::PowerOptions;
 use warpwatt_ptx::ir::{FuncId, Module};
 use warpwatt_ptx::support::kernel_report;
 use warpwatt_workloads::{Size, Workload};
@@ -47,10 +48,8 @@ pub struct Request {
     pub sample_cycles: Option<u64>,
     /// Registers per thread, instead of live-register analysis.
     pub registers: Option<u32>,
-    /// Split of the leakage among components.
-    pub leakage: String,
-    /// Energies of arithmetic.
-    pub energies: String,
+    /// How power is computed.
+    pub power: PowerOptions,
     /// Host threads (no influence on results).
     pub threads: u32,
     /// Skip cycles in which nothing happens (no influence on results).
@@ -67,8 +66,7 @@ impl Default for Request {
             max_cycles: None,
             sample_cycles: None,
             registers: None,
-            leakage: "origami".to_owned(),
-            energies: "gpuwattch".to_owned(),
+            power: PowerOptions::default(),
             threads: 1,
             skip: true,
         }
@@ -239,7 +237,7 @@ pub fn inputs(request: &Request, program: &Program, spec: &Spec) -> Outcome<(Val
         let gpu = serde_json::to_value(spec).map_err(|e| Problem::run("run::encode", e.to_string()))?;
         inputs["gpu"] = gpu;
         inputs["policy"] = Value::Null;
-        inputs["power"] = json!({ "leakage": request.leakage, "energies": request.energies });
+        inputs["power"] = json!(request.power);
         inputs["sample_cycles"] = json!(request.sample_cycles);
         inputs["max_cycles"] = json!(request.max_cycles);
     }

@@ -1,6 +1,6 @@
 //! `run` and `resume`.
 
-use crate::args::{ResumeArgs, RunArgs};
+use crate::args::{Energies, Leakage, ResumeArgs, RunArgs};
 use crate::output::{faint, note, print};
 use crate::progress::Line;
 use crate::show;
@@ -12,6 +12,7 @@ use warpwatt_lab::problem::Problem;
 use warpwatt_lab::request::{ProgramRequest, Request};
 use warpwatt_lab::run::{self, Controls, Every, Finished};
 use warpwatt_lab::store::to_json;
+use warpwatt_power::{Arithmetic, LeakageSplit, PowerOptions};
 
 /// Runs a program.
 pub fn run(args: RunArgs) -> Result<u8, Problem> {
@@ -22,7 +23,8 @@ pub fn run(args: RunArgs) -> Result<u8, Problem> {
         directory: args.out.clone(),
         force: args.force,
         checkpoint_every: every,
-        interrupted: watch_signals()?,
+        // A functional run has no checkpoints: Ctrl-C just ends it.
+        interrupted: if args.functional { Arc::default() } else { watch_signals()? },
         report: line.reporter(),
     };
     let finished = run::run(&request, controls);
@@ -96,8 +98,19 @@ fn request(args: &RunArgs) -> Result<Request, Problem> {
         max_cycles: args.max_cycles,
         sample_cycles: args.sample_cycles,
         registers: args.registers,
-        leakage: choice(args.leakage),
-        energies: choice(args.energies),
+        power: PowerOptions {
+            leakage_split: match args.leakage {
+                Leakage::Default => LeakageSplit::Default,
+                Leakage::Area => LeakageSplit::Area,
+                Leakage::Mcpat => LeakageSplit::Mcpat,
+            },
+            arithmetic: match args.energies {
+                Energies::Gpuwattch => Arithmetic::Gpuwattch,
+                Energies::Physical => Arithmetic::Physical,
+            },
+            lane_clock_gating: args.lane_clock_gating,
+            ..PowerOptions::default()
+        },
         threads: args.threads,
         skip: !args.no_skip,
     })

@@ -5,10 +5,14 @@ use crate::checkpoint::Checkpoint;
 use crate::problem::{Outcome, Problem};
 use crate::record::{FORMAT, LaunchRecord, Record, Verified, named};
 use crate::statistics::{Totals, compute, declared};
-use crate::{store, tables};
-use std::path::PathBuf;
+use crate::{audit, power, store, tables};
+use std::path::{Path, PathBuf};
 use warpwatt_machine::stats::{Ending, LaunchStats, RunStats};
+use warpwatt_power::PowerReport;
 use warpwatt_simt::device::DeviceError;
+
+/// What a run without time counts.
+const WITHOUT_TIME: [&str; 4] = ["warp_instructions", "thread_instructions", "lanes_per_warp_instruction", "ctas"];
 
 /// Makes the record, writes it if a directory was given, and says what went wrong.
 pub(super) fn finish(
@@ -30,9 +34,17 @@ pub(super) fn finish(
             Driven { verified: Verified { verified: None, detail: String::new() }, buffers: Vec::new() }
         }
     };
+    let mut stats = stats;
+    let report = (!prepared.request.functional).then(|| prepared.model.run(&stats));
+    // A miscount is never reported as a result, whatever else has happened.
+    if let Some(report) = &report
+        && let Err(message) = audit(prepared, &stats, report)
+    {
+        stats.ending = Ending::AuditFailed { message };
+    }
     let failure = failure(prepared, &stats);
     let interrupted = stats.ending == Ending::Interrupted;
-    let record = record(prepared, stats.clone(), driven);
+    let record = record(prepared, &stats, report.as_ref(), driven)?;
     let mut finished = Finished {
         record,
         host: Some(host),
@@ -42,7 +54,7 @@ pub(super) fn finish(
         resumable: resumable.then(|| directory.clone()),
     };
     if let Some(directory) = given.filter(|_| !interrupted) {
-        write(prepared, &finished, &stats, &directory)?;
+        write(&finished, report.as_ref(), &directory)?;
         finished.directory = Some(directory);
     } else if !interrupted {
         // Checkpoints in a directory of our own have done their duty.
@@ -51,8 +63,17 @@ pub(super) fn finish(
     Ok(finished)
 }
 
-fn record(prepared: &Prepared, stats: RunStats, driven: Driven) -> Record {
-    let declared = declared();
+/// All audits: slots and cycles against each other, residencies, energies.
+fn audit(prepared: &Prepared, stats: &RunStats, report: &PowerReport) -> Result<(), String> {
+    audit::slots(&prepared.spec, stats)?;
+    prepared.model.audit(stats, report).map_err(|e| e.to_string())
+}
+
+fn record(prepared: &Prepared, stats: &RunStats, report: Option<&PowerReport>, driven: Driven) -> Outcome<Record> {
+    let mut declared = declared();
+    if prepared.request.functional {
+        declared.retain(|d| WITHOUT_TIME.contains(&d.name.as_str()));
+    }
     let values = |totals: &Totals| named(&declared, &compute(totals, &prepared.spec));
     let launches = stats.launches.iter().map(|launch| LaunchRecord {
         kernel: launch.kernel.clone(),
@@ -66,19 +87,19 @@ fn record(prepared: &Prepared, stats: RunStats, driven: Driven) -> Record {
         end_fs: launch.end,
         values: values(&Totals::of([launch])),
     });
-    Record {
+    Ok(Record {
         format: FORMAT,
         key: prepared.key.clone(),
         inputs: prepared.inputs.clone(),
         ending: stats.ending.clone(),
         verification: driven.verified,
         totals: values(&Totals::of(&stats.launches)),
-        power: None,
+        power: report.map(|r| power::record(&prepared.model, r, &stats.samples)).transpose()?,
         launches: launches.collect(),
         buffers: driven.buffers,
         printed: stats.printed.clone(),
         statistics: declared,
-    }
+    })
 }
 
 /// What ended the run before its time, at its place in the PTX.
@@ -101,9 +122,11 @@ fn failure(prepared: &Prepared, stats: &RunStats) -> Option<Problem> {
 }
 
 /// Writes the run directory; `run.json` comes last.
-fn write(prepared: &Prepared, finished: &Finished, stats: &RunStats, directory: &std::path::Path) -> Outcome<()> {
+fn write(finished: &Finished, report: Option<&PowerReport>, directory: &Path) -> Outcome<()> {
+    if let Some(report) = report {
+        store::write_whole(&directory.join("power.csv"), &tables::power(report)?)?;
+    }
     store::write_whole(&directory.join("stats.csv"), &tables::stats(&finished.record)?)?;
-    let _ = (prepared, stats);
     store::write_whole(&directory.join(store::HOST), store::to_json(&finished.host)?.as_bytes())?;
     store::write_whole(&directory.join(store::RUN), store::to_json(&finished.record)?.as_bytes())?;
     Checkpoint::remove(directory);

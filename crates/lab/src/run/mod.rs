@@ -2,6 +2,7 @@
 
 mod controls;
 mod finish;
+mod functional;
 mod timing;
 
 pub use controls::{Controls, Every, Report, Reporter, Stage};
@@ -11,13 +12,14 @@ use crate::job::drive::{BufferResult, drive};
 use crate::problem::{Outcome, Problem};
 use crate::record::{Host, Record, Verified};
 use crate::request::{Program, Request, find_gpu, inputs};
-use crate::store;
 use crate::transcript::{Recorded, Shared, Transcript, lock};
+use crate::{power, store};
 use serde_json::json;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 use warpwatt_machine::spec::Spec;
 use warpwatt_machine::stats::RunStats;
+use warpwatt_power::PowerModel;
 use warpwatt_simt::device::{Device, DeviceError};
 
 /// A request with everything read, checked and hashed.
@@ -28,6 +30,8 @@ pub struct Prepared {
     pub program: Program,
     /// The GPU.
     pub spec: Spec,
+    /// Its power model.
+    pub model: PowerModel,
     /// Everything that decides the results.
     pub inputs: serde_json::Value,
     /// Its hash.
@@ -81,8 +85,9 @@ pub fn prepare(request: &Request) -> Outcome<Prepared> {
     let program = Program::load(&request.program)?;
     program.check_support()?;
     let spec = find_gpu(&request.gpu, &request.set)?.finish().map_err(Problem::from_spec)?;
+    let model = power::model(&spec, request.power)?;
     let (inputs, key) = inputs(request, &program, &spec)?;
-    Ok(Prepared { request: request.clone(), program, spec, inputs, key })
+    Ok(Prepared { request: request.clone(), program, spec, model, inputs, key })
 }
 
 /// Runs a program, or looks it up.
@@ -119,7 +124,10 @@ fn carry_out(prepared: &Prepared, from: Option<Checkpoint>, controls: Controls) 
     let directory = given.clone().unwrap_or_else(|| prepared.own_directory());
     let started = Instant::now();
     let before = from.as_ref().map_or(0.0, |c| c.host_seconds);
-    let mut simulated = timing::simulate(prepared, from, controls, &directory)?;
+    let mut simulated = match prepared.request.functional {
+        true => functional::simulate(prepared, controls),
+        false => timing::simulate(prepared, from, controls, &directory)?,
+    };
     simulated.host.seconds = before + started.elapsed().as_secs_f64();
     finish::finish(prepared, simulated, given, directory)
 }
