@@ -5,7 +5,7 @@
 //!
 //! How an executor uses it:
 //!
-//! 1. At load, [`select`] finds the [`AluOp`] of an instruction (`None`: not arithmetic, or not supported), and
+//! 1. At load, [`select()`] finds the [`AluOp`] of an instruction (`None`: not arithmetic, or not supported), and
 //!    [`AluOp::shape`] says what its operands are. An immediate operand becomes a constant window: [`immediate_bits`]
 //!    with the source's type of the shape, then [`broadcast`].
 //! 2. At run time, [`AluOp::execute`] reads [`Inputs`]: a [`Window`] per register source in operand order (predicate
@@ -63,8 +63,9 @@ pub enum Dest {
 pub struct Shape {
     /// What it writes.
     pub dest: Dest,
-    /// Types of the source operands in the instruction's order; [`Type::Pred`] are predicates, and an omitted optional
-    /// source is simply not given.
+    /// Types of the source operands in the instruction's order, for literals and for the width of the windows that are
+    /// read; [`Type::Pred`] are predicates, and an omitted optional source is simply not given. A `cvt` that reads the low
+    /// bits of a 64-bit register reads that register: its source is then a 64-bit type.
     pub sources: [Option<Type>; 4],
     /// Reads the carry flag.
     pub carry_in: bool,

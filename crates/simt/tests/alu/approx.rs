@@ -174,7 +174,7 @@ fn div_within_two_ulps() {
             let spread = |seed: u32, low: f32, high: f32| -> [f32; 32] {
                 std::array::from_fn(|i| {
                     let r = (k * 32 + i as u32).wrapping_mul(seed) as u64;
-                    f32::from_bits(low.to_bits() + (r * (high.to_bits() - low.to_bits()) as u64 >> 32) as u32)
+                    f32::from_bits(low.to_bits() + ((r * (high.to_bits() - low.to_bits()) as u64) >> 32) as u32)
                 })
             };
             let (a, b) = (spread(0x9e37_79b1, 1e-6, 1e6), spread(0x85eb_ca6b, low, high));

@@ -107,8 +107,8 @@ fn chain_of_four_words() {
     for (k, form) in ["add.cc.u32", "addc.cc.u32", "addc.cc.u32", "addc.u32"].iter().enumerate() {
         let results = op(form, 2).lanes(&[word(&a, k as u32), word(&b, k as u32)], carry);
         carry = results.carry;
-        for lane in 0..32 {
-            sum[lane] |= (results.lanes[lane] as u128) << (32 * k);
+        for (sum, word) in sum.iter_mut().zip(results.lanes) {
+            *sum |= (word as u128) << (32 * k);
         }
     }
     for lane in 0..32 {

@@ -130,7 +130,7 @@ cases! {
     rcp_rp_f32: "rcp.rp.f32" { [3f32] => f32::from_bits(0x3eaa_aaab), [2f32] => 0.5f32, }
     rcp_rn_ftz_f32: "rcp.rn.ftz.f32" { [TINY] => INF, [MAX] => 0f32, }
     sqrt_rn_f32: "sqrt.rn.f32" {
-        [4f32] => 2f32, [2f32] => 1.414_213_5f32, [-1f32] => NAN, [-0f32] => -0f32, [INF] => INF,
+        [4f32] => 2f32, [2f32] => std::f32::consts::SQRT_2, [-1f32] => NAN, [-0f32] => -0f32, [INF] => INF,
         [TINY] => 3.743_392e-23f32,
     }
     sqrt_rz_f32: "sqrt.rz.f32" {

@@ -141,7 +141,11 @@ impl Op {
         for (&ty, values) in types.iter().zip(sources) {
             if ty == Type::Pred {
                 preds.push((0..32).fold(0, |mask, i| mask | (values[i] as u32 & 1) << i));
-            } else if self.is_wide_source(windows.len()) {
+                continue;
+            }
+            let wide = self.is_wide_source(windows.len());
+            assert_eq!(wide, ty.bytes() == 8, "{}: the shape's width of source {}", self.name, windows.len());
+            if wide {
                 windows.push(bytemuck::cast(*values));
             } else {
                 windows.push([Row(values.map(|v| v as u32)), Row([0xdead_beef; 32])]);

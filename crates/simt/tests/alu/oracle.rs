@@ -164,156 +164,264 @@ proptest! {
 
     #[test]
     fn single(a in f32s(), b in f32s(), c in f32s()) {
-        arithmetic::<Single>("f32", &MODES, true, a, b, c)?;
+        check_single(a, b, c)?;
     }
 
     #[test]
     fn double(a in f64s(), b in f64s(), c in f64s()) {
-        arithmetic::<Double>("f64", &MODES, true, a, b, c)?;
+        check_double(a, b, c)?;
     }
 
     #[test]
     fn half(a in f16s(), b in f16s(), c in f16s()) {
-        arithmetic::<Half>("f16", &MODES[..1], false, a, b, c)?;
+        check_half(a, b, c)?;
     }
 
     #[test]
     fn bfloat(a in bf16s(), b in bf16s(), c in bf16s()) {
-        arithmetic::<BFloat>("bf16", &MODES[..1], false, a, b, c)?;
+        check_bfloat(a, b, c)?;
     }
 
-    /// Pairs are two halves.
     #[test]
     fn pairs(a in f16s(), b in f16s(), c in f16s(), d in f16s()) {
-        let pair = |x: [u64; 32], y: [u64; 32]| std::array::from_fn(|i| x[i] | y[i] << 16);
-        let packed = op("fma.rn.f16x2", 3).lanes(&[pair(a, b), pair(c, d), pair(d, a)], 0).lanes;
-        let low = op("fma.rn.f16", 3).lanes(&[a, c, d], 0).lanes;
-        let high = op("fma.rn.f16", 3).lanes(&[b, d, a], 0).lanes;
-        prop_assert_eq!(packed, pair(low, high));
+        check_pairs(a, b, c, d)?;
     }
 
     #[test]
     fn single_flushed_and_saturated(a in f32s(), b in f32s(), c in f32s()) {
-        for (mode, round) in MODES {
-            for (ftz, sat) in [(true, false), (false, true), (true, true)] {
-                let after = |x: Single| {
-                    let x = if ftz { flush(x.put()) } else { x.put() };
-                    if sat { saturate(x) } else { x }
-                };
-                let before = |x: u64| Single::get(if ftz { flush(x) } else { x });
-                let suffix = [if ftz { ".ftz" } else { "" }, if sat { ".sat" } else { "" }].concat();
-                let name = |op: &str| format!("{op}.{mode}{suffix}.f32");
-                compare(&name("add"), &op(&name("add"), 2), &[a, b], 0, |x| after(before(x[0]).add_r(before(x[1]), round).value))?;
-                compare(&name("mul"), &op(&name("mul"), 2), &[a, b], 0, |x| after(before(x[0]).mul_r(before(x[1]), round).value))?;
-                compare(&name("fma"), &op(&name("fma"), 3), &[a, b, c], 0, |x| {
-                    after(before(x[0]).mul_add_r(before(x[1]), before(x[2]), round).value)
-                })?;
-                if !sat {
-                    compare(&name("div"), &op(&name("div"), 2), &[a, b], 0, |x| after(before(x[0]).div_r(before(x[1]), round).value))?;
-                }
-            }
-        }
+        check_single_flushed_and_saturated(a, b, c)?;
     }
 
-    /// √x lies between the neighbours that exact squares name: y² ≤ x < (y + ulp)² when rounding down, and so on.
     #[test]
     fn square_roots(a in f32s(), b in f64s()) {
-        check_roots::<Single>("f32", a.map(|x| x & 0x7fff_ffff), 0x7f80_0000)?;
-        check_roots::<Double>("f64", b.map(|x| x & (u64::MAX >> 1)), 0x7ff0_0000_0000_0000)?;
+        check_square_roots(a, b)?;
     }
 
     #[test]
     fn conversions_between_floats(a in f64s(), b in f32s()) {
-        for (mode, round) in MODES {
-            for ftz in [false, true] {
-                let name = format!("cvt.{mode}{}.f32.f64", if ftz { ".ftz" } else { "" });
-                compare(&name, &op(&name, 1), &[a], 0, |x| {
-                    let y: Single = Double::get(x[0]).convert_r(round, &mut false).value;
-                    if ftz { flush(y.put()) } else { y.put() }
-                })?;
-            }
-            let name = format!("cvt.{mode}.f16.f32");
-            compare(&name, &op(&name, 1), &[b], 0, |x| FloatConvert::<Half>::convert_r(Single::get(x[0]), round, &mut false).value.put())?;
-            let name = format!("cvt.{mode}.bf16.f32");
-            compare(&name, &op(&name, 1), &[b], 0, |x| FloatConvert::<BFloat>::convert_r(Single::get(x[0]), round, &mut false).value.put())?;
-            let name = format!("cvt.{mode}.f16.f64");
-            compare(&name, &op(&name, 1), &[a], 0, |x| FloatConvert::<Half>::convert_r(Double::get(x[0]), round, &mut false).value.put())?;
-        }
-        compare("cvt.f64.f32", &op("cvt.f64.f32", 1), &[b], Double::QNAN, |x| FloatConvert::<Double>::convert(Single::get(x[0]), &mut false).value.put())?;
+        check_conversions_between_floats(a, b)?;
     }
 
     #[test]
     fn conversions_from_integers(a in prop::collection::vec((any::<u64>(), 0u32..64), 32)) {
-        // Numbers of all lengths.
-        let values: [u64; 32] = std::array::from_fn(|i| a[i].0 >> a[i].1);
-        for (mode, round) in MODES {
-            for (ty, bits, signed) in [("u64", 64, false), ("s64", 64, true), ("u32", 32, false), ("s32", 32, true), ("s16", 16, true), ("u8", 8, false)] {
-                let values = values.map(|v| v & (u64::MAX >> (64 - u32::max(bits, 16))));
-                let number = move |x: u64| {
-                    let x = x << (64 - bits);
-                    if signed { (x as i64 >> (64 - bits)) as i128 } else { (x >> (64 - bits)) as i128 }
-                };
-                let name = |to: &str| format!("cvt.{mode}.{to}.{ty}");
-                compare(&name("f32"), &op(&name("f32"), 1), &[values], 0, |x| Single::from_i128_r(number(x[0]), round).value.put())?;
-                compare(&name("f64"), &op(&name("f64"), 1), &[values], 0, |x| Double::from_i128_r(number(x[0]), round).value.put())?;
-                compare(&name("f16"), &op(&name("f16"), 1), &[values], 0, |x| Half::from_i128_r(number(x[0]), round).value.put())?;
-                compare(&name("bf16"), &op(&name("bf16"), 1), &[values], 0, |x| BFloat::from_i128_r(number(x[0]), round).value.put())?;
-            }
-        }
+        check_conversions_from_integers(a)?;
     }
 
     #[test]
     fn conversions_to_integers(a in f32s(), b in f64s(), c in f16s(), shift in 0u64..70) {
-        // Exponents around those of the integers' limits.
-        let a2 = std::array::from_fn(|i| a[i] & 0x807f_ffff | (120 + (shift + i as u64) % 70) << 23);
-        let b2 = std::array::from_fn(|i| b[i] & 0x800f_ffff_ffff_ffff | (1016 + (shift + i as u64) % 70) << 52);
-        for (mode, round) in MODES {
-            for (ty, bits, signed) in [("s32", 32, true), ("u32", 32, false), ("s64", 64, true), ("u64", 64, false), ("s16", 16, true), ("u16", 16, false)] {
-                for (from, sources) in [("f32", [a, a2]), ("f64", [b, b2]), ("f16", [c, c])] {
-                    let name = format!("cvt.{mode}i.{ty}.{from}");
-                    let op = op(&name, 1);
-                    for source in sources {
-                        compare(&name, &op, &[source], 0, |x| match from {
-                            "f32" => to_integer(Single::get(x[0]), bits, signed, round, false),
-                            "f64" => to_integer(Double::get(x[0]), bits, signed, round, true),
-                            _ => to_integer(Half::get(x[0]), bits, signed, round, false),
-                        })?;
-                    }
-                }
-            }
-        }
+        check_conversions_to_integers(a, b, c, shift)?;
     }
 
     #[test]
     fn rounding_to_integers(a in f32s(), b in f64s(), shift in 0u64..30) {
-        let a2 = std::array::from_fn(|i| a[i] & 0x807f_ffff | (120 + (shift + i as u64) % 30) << 23);
-        let b2 = std::array::from_fn(|i| b[i] & 0x800f_ffff_ffff_ffff | (1016 + (shift + 2 * i as u64) % 60) << 52);
-        for (mode, round) in MODES {
-            let name = format!("cvt.{mode}i.f32.f32");
-            for source in [a, a2] {
-                compare(&name, &op(&name, 1), &[source], 0, |x| Single::get(x[0]).round_to_integral(round).value.put())?;
-            }
-            let name = format!("cvt.{mode}i.f64.f64");
-            for source in [b, b2] {
-                compare(&name, &op(&name, 1), &[source], Double::QNAN, |x| Double::get(x[0]).round_to_integral(round).value.put())?;
-            }
-        }
+        check_rounding_to_integers(a, b, shift)?;
     }
 
-    /// 32-bit division goes through double precision.
     #[test]
     fn integer_division(a in prop::collection::vec((any::<u32>(), any::<u32>(), 0u32..32, 0u32..32), 32)) {
-        let x: [u64; 32] = std::array::from_fn(|i| (a[i].0 >> a[i].2) as u64);
-        let y: [u64; 32] = std::array::from_fn(|i| (a[i].1 >> a[i].3) as u64);
-        // Multiples of y and their neighbours, where a quotient could be off by one.
-        let near: [u64; 32] = std::array::from_fn(|i| (x[i] as u32 / (y[i] as u32).max(1)).wrapping_mul(y[i] as u32).wrapping_add(a[i].2 % 3).wrapping_sub(1) as u64);
-        for dividend in [x, near] {
-            compare("div.u32", &op("div.u32", 2), &[dividend, y], 0, |v| (v[0] as u32).checked_div(v[1] as u32).unwrap_or(u32::MAX) as u64)?;
-            compare("rem.u32", &op("rem.u32", 2), &[dividend, y], 0, |v| (v[0] as u32).checked_rem(v[1] as u32).unwrap_or(v[0] as u32) as u64)?;
-            compare("div.s32", &op("div.s32", 2), &[dividend, y], 0, |v| if v[1] == 0 { 0xffff_ffff } else { (v[0] as i32).wrapping_div(v[1] as i32) as u32 as u64 })?;
-            compare("rem.s32", &op("rem.s32", 2), &[dividend, y], 0, |v| if v[1] == 0 { v[0] } else { (v[0] as i32).wrapping_rem(v[1] as i32) as u32 as u64 })?;
+        check_integer_division(a)?;
+    }
+}
+
+fn check_single(a: [u64; 32], b: [u64; 32], c: [u64; 32]) -> Result<(), TestCaseError> {
+    arithmetic::<Single>("f32", &MODES, true, a, b, c)?;
+    Ok(())
+}
+
+fn check_double(a: [u64; 32], b: [u64; 32], c: [u64; 32]) -> Result<(), TestCaseError> {
+    arithmetic::<Double>("f64", &MODES, true, a, b, c)?;
+    Ok(())
+}
+
+fn check_half(a: [u64; 32], b: [u64; 32], c: [u64; 32]) -> Result<(), TestCaseError> {
+    arithmetic::<Half>("f16", &MODES[..1], false, a, b, c)?;
+    Ok(())
+}
+
+fn check_bfloat(a: [u64; 32], b: [u64; 32], c: [u64; 32]) -> Result<(), TestCaseError> {
+    arithmetic::<BFloat>("bf16", &MODES[..1], false, a, b, c)?;
+    Ok(())
+}
+
+/// Pairs are two halves.
+fn check_pairs(a: [u64; 32], b: [u64; 32], c: [u64; 32], d: [u64; 32]) -> Result<(), TestCaseError> {
+    let pair = |x: [u64; 32], y: [u64; 32]| std::array::from_fn(|i| x[i] | y[i] << 16);
+    let packed = op("fma.rn.f16x2", 3).lanes(&[pair(a, b), pair(c, d), pair(d, a)], 0).lanes;
+    let low = op("fma.rn.f16", 3).lanes(&[a, c, d], 0).lanes;
+    let high = op("fma.rn.f16", 3).lanes(&[b, d, a], 0).lanes;
+    prop_assert_eq!(packed, pair(low, high));
+    Ok(())
+}
+
+fn check_single_flushed_and_saturated(a: [u64; 32], b: [u64; 32], c: [u64; 32]) -> Result<(), TestCaseError> {
+    for (mode, round) in MODES {
+        for (ftz, sat) in [(true, false), (false, true), (true, true)] {
+            let after = |x: Single| {
+                let x = if ftz { flush(x.put()) } else { x.put() };
+                if sat { saturate(x) } else { x }
+            };
+            let before = |x: u64| Single::get(if ftz { flush(x) } else { x });
+            let suffix = [if ftz { ".ftz" } else { "" }, if sat { ".sat" } else { "" }].concat();
+            let name = |op: &str| format!("{op}.{mode}{suffix}.f32");
+            compare(&name("add"), &op(&name("add"), 2), &[a, b], 0, |x| {
+                after(before(x[0]).add_r(before(x[1]), round).value)
+            })?;
+            compare(&name("mul"), &op(&name("mul"), 2), &[a, b], 0, |x| {
+                after(before(x[0]).mul_r(before(x[1]), round).value)
+            })?;
+            compare(&name("fma"), &op(&name("fma"), 3), &[a, b, c], 0, |x| {
+                after(before(x[0]).mul_add_r(before(x[1]), before(x[2]), round).value)
+            })?;
+            if !sat {
+                compare(&name("div"), &op(&name("div"), 2), &[a, b], 0, |x| {
+                    after(before(x[0]).div_r(before(x[1]), round).value)
+                })?;
+            }
         }
     }
+    Ok(())
+}
+
+/// √x lies between the neighbours that exact squares name: y² ≤ x < (y + ulp)² when rounding down, and so on.
+fn check_square_roots(a: [u64; 32], b: [u64; 32]) -> Result<(), TestCaseError> {
+    check_roots::<Single>("f32", a.map(|x| x & 0x7fff_ffff), 0x7f80_0000)?;
+    check_roots::<Double>("f64", b.map(|x| x & (u64::MAX >> 1)), 0x7ff0_0000_0000_0000)?;
+    Ok(())
+}
+
+fn check_conversions_between_floats(a: [u64; 32], b: [u64; 32]) -> Result<(), TestCaseError> {
+    for (mode, round) in MODES {
+        for ftz in [false, true] {
+            let name = format!("cvt.{mode}{}.f32.f64", if ftz { ".ftz" } else { "" });
+            compare(&name, &op(&name, 1), &[a], 0, |x| {
+                let y: Single = Double::get(x[0]).convert_r(round, &mut false).value;
+                if ftz { flush(y.put()) } else { y.put() }
+            })?;
+        }
+        let name = format!("cvt.{mode}.f16.f32");
+        compare(&name, &op(&name, 1), &[b], 0, |x| {
+            FloatConvert::<Half>::convert_r(Single::get(x[0]), round, &mut false).value.put()
+        })?;
+        let name = format!("cvt.{mode}.bf16.f32");
+        compare(&name, &op(&name, 1), &[b], 0, |x| {
+            FloatConvert::<BFloat>::convert_r(Single::get(x[0]), round, &mut false).value.put()
+        })?;
+        let name = format!("cvt.{mode}.f16.f64");
+        compare(&name, &op(&name, 1), &[a], 0, |x| {
+            FloatConvert::<Half>::convert_r(Double::get(x[0]), round, &mut false).value.put()
+        })?;
+    }
+    compare("cvt.f64.f32", &op("cvt.f64.f32", 1), &[b], Double::QNAN, |x| {
+        FloatConvert::<Double>::convert(Single::get(x[0]), &mut false).value.put()
+    })?;
+    Ok(())
+}
+
+fn check_conversions_from_integers(a: Vec<(u64, u32)>) -> Result<(), TestCaseError> {
+    // Numbers of all lengths.
+    let values: [u64; 32] = std::array::from_fn(|i| a[i].0 >> a[i].1);
+    for (mode, round) in MODES {
+        for (ty, bits, signed) in [
+            ("u64", 64, false),
+            ("s64", 64, true),
+            ("u32", 32, false),
+            ("s32", 32, true),
+            ("s16", 16, true),
+            ("u8", 8, false),
+        ] {
+            let values = values.map(|v| v & (u64::MAX >> (64 - u32::max(bits, 16))));
+            let number = move |x: u64| {
+                let x = x << (64 - bits);
+                if signed { (x as i64 >> (64 - bits)) as i128 } else { (x >> (64 - bits)) as i128 }
+            };
+            let name = |to: &str| format!("cvt.{mode}.{to}.{ty}");
+            compare(&name("f32"), &op(&name("f32"), 1), &[values], 0, |x| {
+                Single::from_i128_r(number(x[0]), round).value.put()
+            })?;
+            compare(&name("f64"), &op(&name("f64"), 1), &[values], 0, |x| {
+                Double::from_i128_r(number(x[0]), round).value.put()
+            })?;
+            compare(&name("f16"), &op(&name("f16"), 1), &[values], 0, |x| {
+                Half::from_i128_r(number(x[0]), round).value.put()
+            })?;
+            compare(&name("bf16"), &op(&name("bf16"), 1), &[values], 0, |x| {
+                BFloat::from_i128_r(number(x[0]), round).value.put()
+            })?;
+        }
+    }
+    Ok(())
+}
+
+fn check_conversions_to_integers(a: [u64; 32], b: [u64; 32], c: [u64; 32], shift: u64) -> Result<(), TestCaseError> {
+    // Exponents around those of the integers' limits.
+    let a2 = std::array::from_fn(|i| a[i] & 0x807f_ffff | (120 + (shift + i as u64) % 70) << 23);
+    let b2 = std::array::from_fn(|i| b[i] & 0x800f_ffff_ffff_ffff | (1016 + (shift + i as u64) % 70) << 52);
+    for (mode, round) in MODES {
+        for (ty, bits, signed) in [
+            ("s32", 32, true),
+            ("u32", 32, false),
+            ("s64", 64, true),
+            ("u64", 64, false),
+            ("s16", 16, true),
+            ("u16", 16, false),
+        ] {
+            for (from, sources) in [("f32", [a, a2]), ("f64", [b, b2]), ("f16", [c, c])] {
+                let name = format!("cvt.{mode}i.{ty}.{from}");
+                let op = op(&name, 1);
+                for source in sources {
+                    compare(&name, &op, &[source], 0, |x| match from {
+                        "f32" => to_integer(Single::get(x[0]), bits, signed, round, false),
+                        "f64" => to_integer(Double::get(x[0]), bits, signed, round, true),
+                        _ => to_integer(Half::get(x[0]), bits, signed, round, false),
+                    })?;
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+fn check_rounding_to_integers(a: [u64; 32], b: [u64; 32], shift: u64) -> Result<(), TestCaseError> {
+    let a2 = std::array::from_fn(|i| a[i] & 0x807f_ffff | (120 + (shift + i as u64) % 30) << 23);
+    let b2 = std::array::from_fn(|i| b[i] & 0x800f_ffff_ffff_ffff | (1016 + (shift + 2 * i as u64) % 60) << 52);
+    for (mode, round) in MODES {
+        let name = format!("cvt.{mode}i.f32.f32");
+        for source in [a, a2] {
+            compare(&name, &op(&name, 1), &[source], 0, |x| Single::get(x[0]).round_to_integral(round).value.put())?;
+        }
+        let name = format!("cvt.{mode}i.f64.f64");
+        for source in [b, b2] {
+            compare(&name, &op(&name, 1), &[source], Double::QNAN, |x| {
+                Double::get(x[0]).round_to_integral(round).value.put()
+            })?;
+        }
+    }
+    Ok(())
+}
+
+/// 32-bit division goes through double precision.
+fn check_integer_division(a: Vec<(u32, u32, u32, u32)>) -> Result<(), TestCaseError> {
+    let x: [u64; 32] = std::array::from_fn(|i| (a[i].0 >> a[i].2) as u64);
+    let y: [u64; 32] = std::array::from_fn(|i| (a[i].1 >> a[i].3) as u64);
+    // Multiples of y and their neighbours, where a quotient could be off by one.
+    let near: [u64; 32] = std::array::from_fn(|i| {
+        (x[i] as u32 / (y[i] as u32).max(1)).wrapping_mul(y[i] as u32).wrapping_add(a[i].2 % 3).wrapping_sub(1) as u64
+    });
+    for dividend in [x, near] {
+        compare("div.u32", &op("div.u32", 2), &[dividend, y], 0, |v| {
+            (v[0] as u32).checked_div(v[1] as u32).unwrap_or(u32::MAX) as u64
+        })?;
+        compare("rem.u32", &op("rem.u32", 2), &[dividend, y], 0, |v| {
+            (v[0] as u32).checked_rem(v[1] as u32).unwrap_or(v[0] as u32) as u64
+        })?;
+        compare("div.s32", &op("div.s32", 2), &[dividend, y], 0, |v| {
+            if v[1] == 0 { 0xffff_ffff } else { (v[0] as i32).wrapping_div(v[1] as i32) as u32 as u64 }
+        })?;
+        compare("rem.s32", &op("rem.s32", 2), &[dividend, y], 0, |v| {
+            if v[1] == 0 { v[0] } else { (v[0] as i32).wrapping_rem(v[1] as i32) as u32 as u64 }
+        })?;
+    }
+    Ok(())
 }
 
 fn to_integer<F: Float>(x: F, bits: usize, signed: bool, round: Round, double: bool) -> u64 {

@@ -111,10 +111,11 @@ fn widths(form: &Form<'_>, dest: Type, source: Type) -> (u32, u32) {
     (of(0, dest), of(1, source))
 }
 
-/// `op`, with its source literals read as type `ty`.
-fn reading(op: Option<AluOp>, ty: Type) -> Option<AluOp> {
+/// `op`, with its source read as type `ty`, or as 64 bits if that is what its register has.
+fn reading(form: &Form<'_>, op: Option<AluOp>, ty: Type) -> Option<AluOp> {
     let mut op = op?;
-    op.shape.sources[0] = Some(ty);
+    let wide = form.register_bytes(1) == Some(8) && ty.bytes() < 8;
+    op.shape.sources[0] = Some(if wide { Type::U64 } else { ty });
     Some(op)
 }
 
@@ -124,8 +125,8 @@ pub(super) fn select(form: &Form<'_>) -> Option<AluOp> {
     }
     let (dest, source) = (form.mods.types[0]?, form.mods.types[1]?);
     match (Int::of(dest), Int::of(source)) {
-        (Some(to), Some(from)) => reading(int_to_int::select(form, to, from, (dest, source)), source),
-        (None, Some(from)) => reading(int_to_float::select(form, from, (dest, source)), source),
+        (Some(to), Some(from)) => reading(form, int_to_int::select(form, to, from, (dest, source)), source),
+        (None, Some(from)) => reading(form, int_to_float::select(form, from, (dest, source)), source),
         (Some(to), None) => float_to_int::select(form, to, (dest, source)),
         (None, None) => float_to_float::select(form, (dest, source)),
     }
