@@ -98,10 +98,10 @@ impl Record {
     }
 }
 
-/// Values by name, in the order of the declarations.
-pub fn named(declared: &[Declared], values: &[Value]) -> Map<String, serde_json::Value> {
-    let json = |value: &Value| serde_json::to_value(value).unwrap_or(serde_json::Value::Null);
-    declared.iter().zip(values).map(|(d, v)| (d.name.clone(), json(v))).collect()
+/// Values by name, in the order given.
+pub fn named(values: impl Iterator<Item = (Declared, Value)>) -> Map<String, serde_json::Value> {
+    let json = |value: Value| serde_json::to_value(value).unwrap_or(serde_json::Value::Null);
+    values.map(|(declared, value)| (declared.name, json(value))).collect()
 }
 
 /// How long the simulation took on the host.

@@ -4,7 +4,7 @@ use super::{Driven, Finished, Prepared, Simulated};
 use crate::checkpoint::Checkpoint;
 use crate::problem::{Outcome, Problem};
 use crate::record::{FORMAT, LaunchRecord, Record, Verified, named};
-use crate::statistics::{Totals, compute, declared};
+use crate::statistics::{Declared, Totals, compute, declared};
 use crate::{audit, power, store, tables};
 use std::path::{Path, PathBuf};
 use warpwatt_machine::stats::{Ending, LaunchStats, RunStats};
@@ -70,11 +70,11 @@ fn audit(prepared: &Prepared, stats: &RunStats, report: &PowerReport) -> Result<
 }
 
 fn record(prepared: &Prepared, stats: &RunStats, report: Option<&PowerReport>, driven: Driven) -> Outcome<Record> {
-    let mut declared = declared();
-    if prepared.request.functional {
-        declared.retain(|d| WITHOUT_TIME.contains(&d.name.as_str()));
-    }
-    let values = |totals: &Totals| named(&declared, &compute(totals, &prepared.spec));
+    let known = |d: &Declared| !prepared.request.functional || WITHOUT_TIME.contains(&d.name.as_str());
+    let values = |totals: &Totals| {
+        let values = declared().into_iter().zip(compute(totals, &prepared.spec));
+        named(values.filter(|(d, _)| known(d)))
+    };
     let launches = stats.launches.iter().map(|launch| LaunchRecord {
         kernel: launch.kernel.clone(),
         grid: launch.grid,
@@ -98,7 +98,7 @@ fn record(prepared: &Prepared, stats: &RunStats, report: Option<&PowerReport>, d
         launches: launches.collect(),
         buffers: driven.buffers,
         printed: stats.printed.clone(),
-        statistics: declared,
+        statistics: declared().into_iter().filter(known).collect(),
     })
 }
 
