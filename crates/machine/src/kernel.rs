@@ -48,6 +48,10 @@ pub struct Op {
     pub immediates: u8,
     /// Lane event, and how often it counts per lane.
     pub event: Option<(SmEvent, u8)>,
+    /// Goes to the FP pipeline rather than the INT pipeline.
+    pub fp: bool,
+    /// A load.
+    pub load: bool,
     /// Event of the lanes that are inactive.
     pub inactive: Option<SmEvent>,
     dests: [u8; MAX_DESTS],
@@ -147,6 +151,8 @@ impl Op {
             immediates: info.immediates,
             event,
             inactive,
+            fp: info.unit == Unit::Fp,
+            load: info.class == Class::Load,
             dests,
             dest_count: info.dests.len().min(MAX_DESTS) as u8,
             banks: banks as u8,

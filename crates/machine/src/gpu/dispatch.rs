@@ -14,13 +14,15 @@ pub struct Dispatcher {
     total: u64,
     ended: u64,
     running: Vec<u32>,
+    /// CTAs that fit an SM, and those allowed by a governor.
     limit: u32,
+    allowed: Vec<u32>,
 }
 
 impl Dispatcher {
     /// A grid of `total` CTAs, at most `limit` at a time on an SM.
     pub fn new(total: u64, sms: usize, limit: u32) -> Dispatcher {
-        Dispatcher { next: 0, total, ended: 0, running: vec![0; sms], limit }
+        Dispatcher { next: 0, total, ended: 0, running: vec![0; sms], limit, allowed: vec![limit; sms] }
     }
 
     /// The first CTAs: `per_cycle` a core cycle from `time` on, until every SM is full.
@@ -45,12 +47,29 @@ impl Dispatcher {
     pub fn ended(&mut self, sm: usize) -> Option<u64> {
         self.ended += 1;
         self.running[sm] -= 1;
-        if self.next == self.total {
+        self.next_for(sm)
+    }
+
+    /// The next CTA for an SM, if it has room and any is left.
+    pub fn next_for(&mut self, sm: usize) -> Option<u64> {
+        if self.next == self.total || self.running[sm] >= self.allowed[sm] {
             return None;
         }
         self.running[sm] += 1;
         self.next += 1;
         Some(self.next - 1)
+    }
+
+    /// Allows at most `ctas` CTAs on an SM (at least one, at most what fits).
+    pub fn allow(&mut self, sm: usize, ctas: u32) {
+        if let Some(allowed) = self.allowed.get_mut(sm) {
+            *allowed = ctas.clamp(1, self.limit.max(1));
+        }
+    }
+
+    /// CTAs allowed on an SM.
+    pub fn allowed(&self, sm: usize) -> u32 {
+        self.allowed.get(sm).copied().unwrap_or(0)
     }
 
     /// All CTAs have ended.

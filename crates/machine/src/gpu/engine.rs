@@ -24,6 +24,8 @@ use warpwatt_simt::memory::GlobalMemory;
 pub enum Pause {
     /// The launch is complete.
     Done,
+    /// A governor's time has come: all parts stand at the first window boundary at or after it.
+    Attention,
     /// The observer wants a checkpoint.
     Checkpoint,
     /// A sample was cut at this time: each SM's part is in its exchange, the memory side's here.
@@ -58,6 +60,8 @@ pub struct Engine<'a> {
     pub sample_at: Femtoseconds,
     /// See `sample_at`.
     pub limit_at: Femtoseconds,
+    /// When a governor must be asked, or an order of its takes effect.
+    pub attention_at: Femtoseconds,
     /// Threads.
     pub threads: usize,
     /// Skip what cannot matter.
@@ -85,7 +89,7 @@ fn run_share(sms: &mut [Sm], first: usize, until: Femtoseconds, shared: &Shared<
         let cut = shared.cut.load(Ordering::Relaxed);
         if cut != 0 {
             sm.run(cut, &mut x, &memory);
-            x.sample = Some(sm.counts.take_activity());
+            x.sample = Some(sm.take_activity());
         }
         sm.run(until, &mut x, &memory);
         x.next_time = sm.next_time();
@@ -188,7 +192,7 @@ impl Engine<'_> {
             };
             let mut windows = 0u64;
             loop {
-                if let Some(pause) = turn.window(own, self.sample_at, self.limit_at, self.skip) {
+                if let Some(pause) = turn.window(own, self.sample_at, self.limit_at, self.attention_at, self.skip) {
                     return pause;
                 }
                 windows += 1;
@@ -256,8 +260,19 @@ impl Turn<'_, '_> {
     }
 
     /// One window, or as many as pass before something happens; the last one ends early at the limit.
-    fn window(&mut self, own: &mut [Sm], sample: Femtoseconds, limit: Femtoseconds, skip: bool) -> Option<Pause> {
+    fn window(
+        &mut self,
+        own: &mut [Sm],
+        sample: Femtoseconds,
+        limit: Femtoseconds,
+        attention: Femtoseconds,
+        skip: bool,
+    ) -> Option<Pause> {
         let start = *self.now;
+        if start >= attention {
+            self.catch_up(own);
+            return Some(Pause::Attention);
+        }
         if self.dispatcher.done() && self.quiet() {
             self.catch_up(own);
             return Some(Pause::Done);
@@ -270,7 +285,8 @@ impl Turn<'_, '_> {
         let mut end = (start / self.window + 1) * self.window;
         if skip && next >= end {
             // On to the window that holds the next event, but not beyond one with a sample in it.
-            end = (next.min(sample) / self.window + 1) * self.window;
+            let grid = |time: Femtoseconds| (time / self.window + 1) * self.window;
+            end = grid(next.min(sample)).min(attention.div_ceil(self.window).saturating_mul(self.window)).max(end);
         }
         let end = end.min(limit);
         let cut = if sample < end { sample } else { 0 };

@@ -4,6 +4,7 @@ pub mod dispatch;
 pub mod engine;
 pub mod options;
 
+mod govern;
 mod snapshot;
 
 pub use options::{Control, Options, Progress};
@@ -11,6 +12,7 @@ pub use snapshot::RestoreError;
 
 use crate::activity::Sample;
 use crate::clock::period_of;
+use crate::hooks::{GovernorHook, Policy};
 use crate::kernel::Kernel;
 use crate::memory::MemorySide;
 use crate::message::Femtoseconds;
@@ -54,6 +56,10 @@ struct State {
     next_sample: u64,
     /// Warp instructions of completed launches.
     issued: u64,
+    clocks: govern::Clocks,
+    /// States of the policy's objects, filled for a snapshot.
+    hooks: Vec<Vec<Vec<u8>>>,
+    governor: Vec<u8>,
 }
 
 /// What is called now and then while a launch runs.
@@ -73,6 +79,7 @@ pub struct Gpu {
     window: Femtoseconds,
     observer: Option<Observer>,
     checkpoint: Option<Checkpoint>,
+    governor: Option<Box<dyn GovernorHook>>,
     /// A restored run that the host program is still replaying.
     replay: Option<Replay>,
 }
@@ -122,6 +129,9 @@ impl Gpu {
             sample_start: 0,
             next_sample: options.sample_cycles.unwrap_or(u64::MAX),
             issued: 0,
+            clocks: govern::Clocks::new(spec.core_mhz, spec.noc_mhz, spec.dram_mhz),
+            hooks: Vec::new(),
+            governor: Vec::new(),
         };
         Ok(Gpu {
             window: window(&spec),
@@ -132,8 +142,25 @@ impl Gpu {
             state,
             observer: None,
             checkpoint: None,
+            governor: None,
             replay: None,
         })
+    }
+
+    /// A GPU at time zero, under a policy.
+    pub fn with_policy(spec: Spec, options: Options, policy: &dyn Policy) -> Result<Gpu, SpecError> {
+        let mut gpu = Gpu::new(spec, options)?;
+        for (i, sm) in gpu.state.sms.iter_mut().enumerate() {
+            sm.set_hooks(policy.sm(&gpu.spec, i as u32));
+        }
+        gpu.governor = policy.governor(&gpu.spec);
+        gpu.state.clocks.ask_at = gpu.governor.as_ref().map_or(u64::MAX, |g| g.interval().max(1));
+        Ok(gpu)
+    }
+
+    /// V/f transitions so far.
+    pub fn transitions(&self) -> u64 {
+        self.state.clocks.transitions
     }
 
     /// The GPU's parameters.
@@ -226,12 +253,14 @@ impl Gpu {
     fn drive(&mut self, memory: &RwLock<warpwatt_simt::memory::GlobalMemory>) -> Result<(), DeviceError> {
         let limit_at = self.options.max_cycles.map_or(u64::MAX, |c| self.state.sms[0].clock().time(c));
         loop {
-            let state = &mut self.state;
-            let Some(running) = state.running.as_mut() else { return Ok(()) };
+            let state = &self.state;
             let sample_at = match state.next_sample {
                 u64::MAX => u64::MAX,
                 tick => state.sms[0].clock().time(tick),
             };
+            let attention_at = self.attention_at();
+            let state = &mut self.state;
+            let Some(running) = state.running.as_mut() else { return Ok(()) };
             let (launches, issued, clock) = (state.launches.len() as u32, state.issued, *state.sms[0].clock());
             let observer = &mut self.observer;
             let pause = Engine {
@@ -246,6 +275,7 @@ impl Gpu {
                 window: self.window,
                 sample_at,
                 limit_at,
+                attention_at,
                 threads: self.options.threads.max(1),
                 skip: !self.options.no_skip,
                 observer: &mut |p: &Progress| match observer {
@@ -267,6 +297,7 @@ impl Gpu {
                     }
                     self.state.next_sample += self.options.sample_cycles.unwrap_or(u64::MAX / 2);
                 }
+                Pause::Attention => self.govern(),
                 Pause::Checkpoint => {
                     let bytes = self.save_with(memory);
                     if let Some(keep) = self.checkpoint.as_mut() {
@@ -316,18 +347,18 @@ impl Gpu {
             .zip(&state.exchanges)
             .map(|(sm, x)| {
                 let early = if cut { lock(x).sample.take() } else { None };
-                early.unwrap_or_else(|| sm.counts.take_activity())
+                early.unwrap_or_else(|| sm.take_activity())
             })
             .collect();
         state.samples.push(Sample {
             start: state.sample_start,
             end,
             launch: state.launches.len() as u32,
-            core_mhz: self.spec.core_mhz,
-            core_volts: self.spec.core_volts(self.spec.core_mhz),
-            noc_mhz: self.spec.noc_mhz,
-            dram_mhz: self.spec.dram_mhz,
-            mem_volts: self.spec.mem_volts(self.spec.dram_mhz),
+            core_mhz: state.clocks.core_mhz,
+            core_volts: self.spec.core_volts(state.clocks.core_mhz),
+            noc_mhz: state.clocks.noc_mhz,
+            dram_mhz: state.clocks.dram_mhz,
+            mem_volts: self.spec.mem_volts(state.clocks.dram_mhz),
             sms,
             mem: mem.to_vec(),
         });

@@ -5,6 +5,7 @@
 //! kernel is attached again. Format: a length-free postcard record, compressed with zstd.
 
 use super::{Gpu, Options, Replay, Running, State};
+use crate::hooks::Policy;
 use crate::kernel::Kernel;
 use crate::memory::MemoryState;
 use crate::spec::Spec;
@@ -58,8 +59,10 @@ struct Loaded {
 }
 
 impl Gpu {
-    pub(super) fn save_with(&self, memory: &RwLock<GlobalMemory>) -> Vec<u8> {
+    pub(super) fn save_with(&mut self, memory: &RwLock<GlobalMemory>) -> Vec<u8> {
         let memory = memory.read().unwrap_or_else(PoisonError::into_inner);
+        self.state.hooks = self.state.sms.iter_mut().map(|sm| sm.save_hooks()).collect();
+        self.state.governor = self.governor.as_ref().map(|g| g.save()).unwrap_or_default();
         let saved = Saved {
             version: VERSION,
             spec: self.spec.hash(),
@@ -74,8 +77,8 @@ impl Gpu {
     /// Goes on from a snapshot. The host program must be replayed with the same calls: what it loads, allocates and writes
     /// before the launch that was in progress goes to scratch memory, complete launches return at once, and what it read
     /// between them the caller must answer from a record. The launch that was in progress then goes on.
-    pub fn restore(spec: Spec, options: Options, bytes: &[u8]) -> Result<Gpu, RestoreError> {
-        let mut gpu = Gpu::new(spec, options)?;
+    pub fn restore(spec: Spec, options: Options, policy: &dyn Policy, bytes: &[u8]) -> Result<Gpu, RestoreError> {
+        let mut gpu = Gpu::with_policy(spec, options, policy)?;
         let damaged = |e: &dyn std::fmt::Display| RestoreError::Damaged(e.to_string());
         let plain = zstd::decode_all(bytes).map_err(|e| damaged(&e))?;
         let (version, _): (u32, _) = postcard::take_from_bytes(&plain).map_err(|e| damaged(&e))?;
@@ -87,8 +90,14 @@ impl Gpu {
             return Err(RestoreError::Configuration);
         }
         gpu.state = loaded.state;
-        for sm in &mut gpu.state.sms {
+        let states = std::mem::take(&mut gpu.state.hooks);
+        for (i, sm) in gpu.state.sms.iter_mut().enumerate() {
             sm.set_skip(!gpu.options.no_skip);
+            sm.restore_hooks(policy.sm(&gpu.spec, i as u32), states.get(i).map_or(&[], |s| s))
+                .map_err(|e| damaged(&e))?;
+        }
+        if let Some(governor) = &mut gpu.governor {
+            governor.load(&gpu.state.governor).map_err(|e| damaged(&e))?;
         }
         gpu.memory_side.restore(loaded.memory_side);
         gpu.replay = Some(Replay { memory: loaded.memory, passed: 0 });

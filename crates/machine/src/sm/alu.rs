@@ -3,6 +3,7 @@
 //! A unit accepts an instruction every initiation interval; two results never leave one unit in the same cycle, and only
 //! as many leave all units in a cycle as there are result buses. So a pipeline is a calendar of write-backs.
 
+use crate::hooks::{LanesHook, StartQuery};
 use crate::kernel::{Kernel, Port};
 use crate::sm::collector::{Collector, Flight};
 use crate::spec::Spec;
@@ -62,6 +63,8 @@ struct Unit {
     free_at: u64,
     leaving: Cycles,
     in_flight: u32,
+    /// Not tuned down.
+    on: bool,
 }
 
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
@@ -78,12 +81,15 @@ pub struct Alus {
     occupied: Cycles,
     buses: u8,
     in_flight: u32,
+    /// Stages that a policy's hardware adds to the SPs.
+    extra: u64,
 }
 
 impl Alus {
     /// Empty pipelines of a GPU.
     pub fn new(spec: &Spec) -> Alus {
-        let unit = |port: Port| Unit { port: port as u8, free_at: 0, leaving: Cycles::default(), in_flight: 0 };
+        let unit =
+            |port: Port| Unit { port: port as u8, free_at: 0, leaving: Cycles::default(), in_flight: 0, on: true };
         let sp = (0..spec.sp_units).map(|_| unit(Port::Sp));
         let sfu = (0..spec.sfu_units).map(|_| unit(Port::Sfu));
         Alus {
@@ -92,7 +98,19 @@ impl Alus {
             occupied: Cycles::default(),
             buses: spec.result_buses.clamp(1, BUSES as u32) as u8,
             in_flight: 0,
+            extra: 0,
         }
+    }
+
+    /// Adds pipeline stages to the SPs.
+    pub fn add_stages(&mut self, stages: u32) {
+        self.extra = stages as u64;
+    }
+
+    /// Leaves only the first `on` units of a port on; the others drain.
+    pub fn limit(&mut self, port: Port, on: u32) {
+        let units = self.units.iter_mut().filter(|u| u.port == port as u8);
+        units.enumerate().for_each(|(i, u)| u.on = (i as u32) < on.max(1));
     }
 
     /// Nothing is in any pipeline.
@@ -134,20 +152,37 @@ impl Alus {
         (out, n)
     }
 
-    /// Units take instructions from the OCEX registers. Returns whether something is still held there.
+    /// Units take instructions from the OCEX registers, if the lanes' policy lets them start.
     #[inline]
-    pub fn accept(&mut self, now: u64, collector: &mut Collector, kernel: &Kernel) {
+    pub fn accept(
+        &mut self,
+        now: u64,
+        collector: &mut Collector,
+        kernel: &Kernel,
+        mut lanes: Option<&mut dyn LanesHook>,
+    ) {
         for i in 0..self.units.len() {
             let port = self.units[i].port as usize;
             let Some(flight) = collector.ocex[port].front() else { continue };
             let op = &kernel.ops[flight.pc as usize];
-            let done = now + op.latency as u64 + OVERHEAD;
+            let halves = 1 + (flight.second != 0) as u64;
+            let initiation = op.initiation as u64 * halves;
+            let extra = if port == Port::Sp as usize { self.extra } else { 0 };
+            let done = now + op.latency as u64 + (initiation - op.initiation as u64) + extra + OVERHEAD;
             let unit = &mut self.units[i];
             let slot = &mut self.calendar[(done % CALENDAR) as usize];
-            if unit.free_at > now || unit.leaving.has(done) || slot.len >= self.buses {
+            if !unit.on || unit.free_at > now || unit.leaving.has(done) || slot.len >= self.buses {
                 continue;
             }
-            unit.free_at = now + op.initiation as u64;
+            if let Some(lanes) = lanes.as_deref_mut() {
+                let port = if port == Port::Sp as usize { Port::Sp } else { Port::Sfu };
+                let used = flight.lanes | flight.second;
+                let query = StartQuery { now, port, unit: i, fp: op.fp, lanes: used, busy: initiation as u32 };
+                if lanes.start(&query) > now {
+                    continue;
+                }
+            }
+            unit.free_at = now + initiation;
             unit.leaving.add(done);
             unit.in_flight += 1;
             slot.flights[slot.len as usize] = (flight, i as u8);

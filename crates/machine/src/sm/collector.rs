@@ -14,12 +14,22 @@ use serde::{Deserialize, Serialize};
 pub struct Flight {
     /// Instruction.
     pub pc: u32,
-    /// Lanes whose guard held.
+    /// Lanes that it uses; those of its first half if it goes through as two.
     pub lanes: u32,
+    /// Lanes of the second half (0: it goes through as one).
+    pub second: u32,
     /// Warp slot.
     pub warp: u8,
     /// For memory instructions: access list in the load/store unit.
     pub slot: u16,
+}
+
+impl Flight {
+    /// Threads that it carries.
+    #[inline]
+    pub fn threads(&self) -> u32 {
+        self.lanes.count_ones() + self.second.count_ones()
+    }
 }
 
 /// A queue of a few entries, in place.
@@ -35,6 +45,11 @@ impl Register {
 
     fn new(width: u32) -> Register {
         Register { width: width.clamp(1, Register::MAX as u32) as u8, ..Register::default() }
+    }
+
+    /// Narrows it to `groups` of its `of` groups. What it holds stays.
+    fn limit(&mut self, width: u32, groups: u32, of: u32) {
+        self.width = (width * groups).div_ceil(of.max(1)).clamp(1, Register::MAX as u32) as u8;
     }
 
     /// There is room.
@@ -95,8 +110,10 @@ pub struct Collector {
     turn: [u8; PORTS],
     read_turn: u8,
     banks: u32,
-    /// Instructions that may enter and leave the collectors in a cycle, per port.
+    /// Instructions that may enter and leave the collectors in a cycle, per port, and IDOC and OCEX entries.
     width: [u8; PORTS],
+    /// Units that may be allocated.
+    powered: u64,
 }
 
 const PORT: [Port; PORTS] = [Port::Sp, Port::Sfu, Port::Mem];
@@ -109,7 +126,7 @@ impl Collector {
         for p in 0..PORTS {
             first[p + 1] = first[p] + count[p].max(1);
         }
-        let width = [spec.sp_units, spec.sfu_units, 1];
+        let width = [spec.sp_units, spec.sfu_units, spec.ldst_units];
         Collector {
             idoc: width.map(Register::new),
             ocex: width.map(Register::new),
@@ -121,7 +138,19 @@ impl Collector {
             read_turn: 0,
             banks: spec.register_banks,
             width: width.map(|w| w.clamp(1, Register::MAX as u32) as u8),
+            powered: u64::MAX,
         }
+    }
+
+    /// Narrows a port's IDOC register, collectors and OCEX register to some of their groups. What is inside drains.
+    pub fn limit(&mut self, port: Port, idoc: u32, units: u32, ocex: u32, of: u32) {
+        let p = port as usize;
+        let width = self.width[p] as u32;
+        self.idoc[p].limit(width, idoc, of);
+        self.ocex[p].limit(width, ocex, of);
+        let count = (self.first[p + 1] - self.first[p]) as u32;
+        let on = (count * units).div_ceil(of.max(1)).max(1);
+        self.powered = self.powered & !self.mask(p) | ((1u64 << on) - 1) << self.first[p];
     }
 
     /// Units of a port.
@@ -209,7 +238,7 @@ impl Collector {
         let p = port as usize;
         let mask = self.mask(p);
         for _ in 0..self.width[p] {
-            let free = !self.busy & mask;
+            let free = !self.busy & self.powered & mask;
             let Some(flight) = self.idoc[p].front() else { return };
             if free == 0 {
                 return;

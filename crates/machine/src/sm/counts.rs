@@ -14,6 +14,10 @@ pub struct Counts {
     pub slots: [u64; SLOTS],
     /// Cycles stepped since the launch began.
     pub stepped: u64,
+    /// Instruction-cycles held per component, since the run began.
+    pub busy: [u64; COMPONENTS],
+    /// The same when the last sample was cut.
+    busy_cut: [u64; COMPONENTS],
     /// Activity since the last sample.
     pub activity: SmActivity,
 }
@@ -21,7 +25,14 @@ pub struct Counts {
 impl Counts {
     /// All zero.
     pub fn new() -> Counts {
-        Counts { counters: Counters::default(), slots: [0; SLOTS], stepped: 0, activity: empty_activity() }
+        Counts {
+            counters: Counters::default(),
+            slots: [0; SLOTS],
+            stepped: 0,
+            busy: [0; COMPONENTS],
+            busy_cut: [0; COMPONENTS],
+            activity: empty_activity(),
+        }
     }
 
     /// Counts one event.
@@ -38,6 +49,10 @@ impl Counts {
 
     /// Takes the activity since the last call.
     pub fn take_activity(&mut self) -> SmActivity {
+        for i in 0..COMPONENTS {
+            self.activity.component_busy[i] = self.busy[i] - self.busy_cut[i];
+        }
+        self.busy_cut = self.busy;
         std::mem::replace(&mut self.activity, empty_activity())
     }
 }
@@ -62,29 +77,49 @@ fn empty_activity() -> SmActivity {
     }
 }
 
-/// Power residency where no policy acts: every lane and group is on. Advanced by the SM over the cycles that pass.
+/// Power residency of lanes that no policy acts on, and of the pipeline components' groups. Advanced by the SM over the
+/// cycles that pass. A group that is tuned down counts as gated from the decision on, while it drains too.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
-pub struct AlwaysOn {
+pub struct Residency {
     sp_lanes: u64,
     sfu_lanes: u64,
-    groups: [u32; COMPONENTS],
+    /// Groups of each component.
+    pub groups: [u32; COMPONENTS],
+    /// Those that are on.
+    pub on: [u32; COMPONENTS],
 }
 
-impl AlwaysOn {
+/// Components whose tuned-down groups lose power (instruction decoder, scheduler, EX_SP, EX_SFU); the others' only lose
+/// their clock (µC-States §4).
+const POWER_GATED: [bool; COMPONENTS] =
+    [true, true, false, false, false, false, false, false, false, false, false, true, true, false];
+
+impl Residency {
     /// The lanes and groups of a GPU.
-    pub fn new(spec: &Spec) -> AlwaysOn {
+    pub fn new(spec: &Spec) -> Residency {
         let (sp, sfu) = spec.lanes();
-        AlwaysOn { sp_lanes: sp as u64, sfu_lanes: sfu as u64, groups: spec.component_groups() }
+        let groups = spec.component_groups();
+        Residency { sp_lanes: sp as u64, sfu_lanes: sfu as u64, groups, on: groups }
     }
 
-    /// `cycles` core cycles pass.
+    /// `cycles` core cycles pass. `lanes`: no policy counts the lanes' states, they are all on.
     #[inline]
-    pub fn advance(&self, cycles: u64, activity: &mut SmActivity) {
+    pub fn advance(&self, cycles: u64, lanes: bool, activity: &mut SmActivity) {
+        if lanes {
+            self.lanes_on(cycles, activity);
+        }
+        for i in 0..COMPONENTS {
+            activity.component_on[i] += self.on[i] as u64 * cycles;
+            let off = (self.groups[i] - self.on[i]) as u64 * cycles;
+            let place =
+                if POWER_GATED[i] { &mut activity.component_gated } else { &mut activity.component_clock_gated };
+            place[i] += off;
+        }
+    }
+
+    fn lanes_on(&self, cycles: u64, activity: &mut SmActivity) {
         activity.int.cycles[LaneState::On as usize] += self.sp_lanes * cycles;
         activity.fp.cycles[LaneState::On as usize] += self.sp_lanes * cycles;
         activity.sfu.cycles[LaneState::On as usize] += self.sfu_lanes * cycles;
-        for (on, groups) in activity.component_on.iter_mut().zip(self.groups) {
-            *on += groups as u64 * cycles;
-        }
     }
 }

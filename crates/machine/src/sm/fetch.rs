@@ -13,11 +13,15 @@ use crate::spec::Spec;
 use serde::{Deserialize, Serialize};
 use warpwatt_simt::warp::Warp;
 
-/// Fetch unit of one SM.
+/// Most fetch units of an SM.
+const UNITS: usize = 4;
+
+/// Fetch units of one SM.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Fetch {
-    /// Fetched, to be decoded in the next cycle: warp and instruction.
-    buffer: Option<(u8, u32)>,
+    /// Per unit: fetched, to be decoded in the next cycle: warp and instruction.
+    buffers: [Option<(u8, u32)>; UNITS],
+    units: usize,
     last: u8,
     entries: u8,
     /// Instruction cache.
@@ -28,7 +32,8 @@ impl Fetch {
     /// An idle unit of a GPU.
     pub fn new(spec: &Spec) -> Fetch {
         Fetch {
-            buffer: None,
+            buffers: [None; UNITS],
+            units: (spec.fetch_units.max(1) as usize).min(UNITS),
             last: 0,
             entries: spec.ibuffer_entries as u8,
             l1i: L1::new(&spec.l1i, Traffic::Instruction),
@@ -38,19 +43,43 @@ impl Fetch {
     /// A fetched group waits for decoding.
     #[inline]
     pub fn decoding(&self) -> bool {
-        self.buffer.is_some()
+        self.buffers.iter().any(Option::is_some)
+    }
+
+    /// Leaves so many units on.
+    pub fn limit(&mut self, on: u32) {
+        self.units = (on.max(1) as usize).min(UNITS);
+    }
+
+    /// Units that hold a fetched group.
+    #[inline]
+    pub fn held(&self) -> u32 {
+        self.buffers.iter().flatten().count() as u32
+    }
+
+    /// One cycle of all units: each decodes what it fetched in the last cycle, then fetches.
+    #[inline]
+    pub fn step(&mut self, now: u64, kernel: &Kernel, warps: &mut Warps, threads: &[Warp], counts: &mut Counts) {
+        for unit in 0..UNITS {
+            if self.buffers[unit].is_some() {
+                self.decode(unit, kernel, warps, threads, counts);
+            }
+            if unit < self.units {
+                self.fetch(unit, now, kernel, warps, counts);
+            }
+        }
     }
 
     /// Something will happen in the next cycle without outside help.
     #[inline]
     pub fn active(&self, hungry: u64) -> bool {
-        self.buffer.is_some() || hungry != 0 || !self.l1i.ready.is_empty()
+        self.decoding() || hungry != 0 || !self.l1i.ready.is_empty()
     }
 
     /// Decodes what was fetched in the last cycle into the warp's instruction buffer.
     #[inline]
-    pub fn decode(&mut self, kernel: &Kernel, warps: &mut Warps, threads: &[Warp], counts: &mut Counts) {
-        let Some((w, pc)) = self.buffer.take() else { return };
+    fn decode(&mut self, unit: usize, kernel: &Kernel, warps: &mut Warps, threads: &[Warp], counts: &mut Counts) {
+        let Some((w, pc)) = self.buffers[unit].take() else { return };
         let w = w as usize;
         if warps.finished >> w & 1 != 0 {
             return;
@@ -70,15 +99,16 @@ impl Fetch {
 
     /// Fetches for the next warp in turn.
     #[inline]
-    pub fn fetch(&mut self, now: u64, kernel: &Kernel, warps: &mut Warps, counts: &mut Counts) {
+    fn fetch(&mut self, unit: usize, now: u64, kernel: &Kernel, warps: &mut Warps, counts: &mut Counts) {
         if let Some(tag) = self.l1i.ready.pop_front() {
             let w = tag as u8;
             warps.on_fetch &= !(1 << w);
-            self.buffer = Some((w, warps.fetch_pc[w as usize]));
+            self.buffers[unit] = Some((w, warps.fetch_pc[w as usize]));
             self.last = w;
             return;
         }
-        let hungry = warps.hungry() & !warps.wrong_path;
+        let under_way = self.buffers.iter().flatten().fold(0, |m, b| m | 1 << b.0);
+        let hungry = warps.hungry() & !(warps.wrong_path | under_way);
         if hungry == 0 {
             return;
         }
@@ -89,7 +119,7 @@ impl Fetch {
             Outcome::Hit => {
                 counts.counters.instruction_accesses += 1;
                 counts.event(SmEvent::InstructionHit);
-                self.buffer = Some((w, pc));
+                self.buffers[unit] = Some((w, pc));
                 self.last = w;
             }
             Outcome::Miss => {

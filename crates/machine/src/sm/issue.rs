@@ -2,6 +2,7 @@
 //! pipeline; and the account of every issue slot.
 
 use crate::activity::SmEvent;
+use crate::hooks::{Event, IssueQuery, OrderQuery, Shape};
 use crate::kernel::{Kernel, Port};
 use crate::message::Femtoseconds;
 use crate::sm::Sm;
@@ -32,10 +33,10 @@ impl Sm {
             self.drop_wrong_paths();
         }
         for i in 0..self.orders.len() {
-            let ready = self.warps.ready() & self.orders[i].own;
-            let choice = if ready != 0 && !self.halted {
-                let available = ready & !self.blocked();
-                self.orders[i].pick(available, &self.warps)
+            let pool = self.pool(i);
+            let ready = self.warps.ready() & pool;
+            let choice = if ready != 0 && !self.halted && self.stalled_until <= self.now {
+                self.pick(i, ready & !self.blocked(), pool)
             } else {
                 None
             };
@@ -44,10 +45,31 @@ impl Sm {
                     self.issue_warp(w, time, kernel, x, memory);
                     Slot::Issued
                 }
-                None => self.idle_cause(self.orders[i].own, ready),
+                None => self.idle_cause(pool, ready),
             };
             self.counts.slots[slot as usize] += 1;
+            self.hooks.observe(self.now, Event::Slot(slot, 1));
         }
+    }
+
+    /// Asks the policy's order, or the built-in scheduler.
+    fn pick(&mut self, i: usize, available: u64, pool: u64) -> Option<usize> {
+        let Some(order) = &mut self.hooks.order else {
+            return self.orders[i].pick(available, pool, &self.warps);
+        };
+        let mut active = [0; 64];
+        active.iter_mut().zip(&self.threads).for_each(|(a, t)| *a = t.active());
+        let alu = self.warps.port[Port::Sp as usize];
+        let query = OrderQuery {
+            now: self.now,
+            scheduler: i,
+            available: available & !(order.held() & self.warps.load),
+            int: alu & !self.warps.fp,
+            fp: alu & self.warps.fp,
+            warps: &self.warps,
+            active: &active[..self.threads.len()],
+        };
+        order.pick(&query).filter(|&w| query.available >> w & 1 != 0)
     }
 
     /// Buffers with instructions of a path not taken are emptied; fetching goes on at the right place.
@@ -133,7 +155,17 @@ impl Sm {
             return;
         }
         let lanes = self.effect.executed;
-        let mut flight = Flight { pc, lanes, warp: w as u8, slot: 0 };
+        let mut flight = Flight { pc, lanes, second: 0, warp: w as u8, slot: 0 };
+        if op.port == Port::Sp
+            && let Some(issue) = &mut self.hooks.issue
+        {
+            match issue.shape(&IssueQuery { now: self.now, warp: w, lanes, fp: op.fp }) {
+                Shape::Whole => {}
+                Shape::Permuted(mask) => flight.lanes = mask,
+                Shape::Split(first, second) => (flight.lanes, flight.second) = (first, second),
+            }
+        }
+        self.issued[op.port as usize] += 1;
         self.count_issue(op, lanes);
 
         let bit = 1u64 << w;
@@ -206,7 +238,7 @@ impl Sm {
         let c = &mut self.counts;
         c.counters.warp_instructions += 1;
         c.counters.thread_instructions += n;
-        c.activity.component_busy[1] += 1;
+        c.busy[1] += 1;
         c.event(SmEvent::Issued);
         c.event(SmEvent::BufferRead);
         c.events(SmEvent::RegisterRead, op.reads as u64 * n);

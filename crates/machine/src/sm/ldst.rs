@@ -95,6 +95,8 @@ pub struct Ldst {
     banks: u32,
     local_words: u64,
     constant_line: u64,
+    /// Instructions that may be dispatched in a cycle.
+    width: u32,
 }
 
 /// What happened to an instruction: the SM must tell its warp.
@@ -113,6 +115,15 @@ pub enum Done {
     Store {
         /// Warp.
         warp: u8,
+    },
+    /// A load looked up the L1 data cache.
+    Looked {
+        /// Warp.
+        warp: u8,
+        /// Line address.
+        line: u64,
+        /// It was there.
+        hit: bool,
     },
     /// An atomic transaction was answered.
     Atomic {
@@ -164,7 +175,13 @@ impl Ldst {
             banks: spec.shared_banks,
             local_words: 0,
             constant_line: spec.l1c.line_bytes as u64,
+            width: spec.ldst_units.max(1),
         }
+    }
+
+    /// Leaves so many ports on.
+    pub fn limit(&mut self, on: u32) {
+        self.width = on.max(1);
     }
 
     /// Prepares for a kernel: caches are empty, local windows have its size.
@@ -268,14 +285,31 @@ impl Ldst {
         if self.line.front().is_some_and(|d| d.at <= now) {
             self.look_up(now, counts, done);
         }
-        if self.dispatched.is_some() {
-            self.dispatch(now, port, counts, done);
+    }
+
+    /// Each port of the unit dispatches, and takes the next instruction from the OCEX register.
+    pub fn dispatch_all(
+        &mut self,
+        now: u64,
+        port: &mut Port<'_>,
+        collector: &mut Collector,
+        counts: &mut Counts,
+        done: &mut impl FnMut(Done, &mut Counts),
+    ) {
+        for i in 0..self.width {
+            if i > 0 {
+                self.accept(collector);
+            }
+            if self.dispatched.is_some() {
+                self.dispatch(now, port, counts, done);
+            }
         }
+        self.accept(collector);
     }
 
     /// Takes the next instruction from the OCEX register.
     #[inline]
-    pub fn accept(&mut self, collector: &mut Collector) {
+    fn accept(&mut self, collector: &mut Collector) {
         let register = &mut collector.ocex[crate::kernel::Port::Mem as usize];
         if self.dispatched.is_none()
             && let Some(flight) = register.front()
@@ -373,6 +407,8 @@ impl Ldst {
         } else {
             let outcome = self.l1d.read(d.line, d.id as u32, now);
             if matches!(outcome, Outcome::Hit | Outcome::Miss) {
+                let warp = self.loads[d.id as usize].warp;
+                done(Done::Looked { warp, line: d.line, hit: outcome == Outcome::Hit }, counts);
                 counts.counters.l1d_reads += 1;
                 counts.counters.l1d_read_misses += (outcome == Outcome::Miss) as u64;
                 counts.event(if outcome == Outcome::Hit { SmEvent::L1ReadHit } else { SmEvent::L1ReadMiss });

@@ -18,12 +18,14 @@ pub mod warps;
 mod issue;
 
 use crate::activity::SmEvent;
+use crate::activity::{COMPONENTS, SmActivity};
 use crate::clock::Clock;
-use crate::kernel::{Kernel, Port as ExecutionPort};
+use crate::hooks::{DatapathQuery, Event, LanesHook, SmHooks, SmView};
+use crate::kernel::{Kernel, PORTS, Port as ExecutionPort};
 use crate::message::{Femtoseconds, ReplyKind, Traffic};
 use crate::sm::alu::Alus;
 use crate::sm::collector::Collector;
-use crate::sm::counts::{AlwaysOn, Counts};
+use crate::sm::counts::{Counts, Residency};
 use crate::sm::exchange::{CtaEnd, CtaStart, Exchange};
 use crate::sm::fetch::Fetch;
 use crate::sm::ldst::{Done, Ldst};
@@ -48,7 +50,7 @@ struct Slot {
 }
 
 /// One SM.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Debug, Serialize, Deserialize)]
 pub struct Sm {
     id: u32,
     sms: u32,
@@ -65,7 +67,7 @@ pub struct Sm {
     collector: Collector,
     alus: Alus,
     ldst: Ldst,
-    residency: AlwaysOn,
+    residency: Residency,
     credits: u32,
     returned_credits: VecDeque<(Femtoseconds, u32)>,
     starts: VecDeque<CtaStart>,
@@ -75,14 +77,33 @@ pub struct Sm {
     started: u64,
     /// Warps that may have retired.
     ending: u64,
+    /// Instructions issued per port.
+    issued: [u64; PORTS],
     halted: bool,
+    stalled_until: u64,
     skip: bool,
     #[serde(skip)]
     effect: Effect,
     #[serde(skip)]
     printed: Vec<Printed>,
+    /// The policy's objects.
+    #[serde(skip)]
+    hooks: SmHooks,
+    /// End of the present datapath interval, and what was counted when it began: issue per port, busy per component,
+    /// outstanding load/store instructions.
+    interval: Interval,
     /// What it has counted.
     pub counts: Counts,
+}
+
+/// A datapath policy's interval.
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
+struct Interval {
+    start: u64,
+    end: u64,
+    busy: [u64; COMPONENTS],
+    issued: [u64; PORTS],
+    outstanding: u64,
 }
 
 impl Sm {
@@ -103,7 +124,7 @@ impl Sm {
             collector: Collector::new(spec),
             alus: Alus::new(spec),
             ldst: Ldst::new(spec),
-            residency: AlwaysOn::new(spec),
+            residency: Residency::new(spec),
             credits: spec.noc_buffer_flits,
             returned_credits: VecDeque::with_capacity(1024),
             starts: VecDeque::with_capacity(64),
@@ -112,12 +133,80 @@ impl Sm {
             flit_bytes: spec.noc_flit_bytes,
             started: 0,
             ending: 0,
+            issued: [0; PORTS],
             halted: false,
+            stalled_until: 0,
             skip,
             effect: Effect::default(),
             printed: Vec::new(),
+            hooks: SmHooks::default(),
+            interval: Interval::default(),
             counts: Counts::new(),
         }
+    }
+
+    /// Installs a policy's objects.
+    pub fn set_hooks(&mut self, hooks: SmHooks) {
+        if let Some(issue) = &hooks.issue {
+            self.alus.add_stages(issue.extra_stages());
+        }
+        self.interval.end = hooks.datapath.as_ref().map_or(u64::MAX, |d| self.now + d.interval().max(1));
+        self.interval.start = self.now;
+        self.hooks = hooks;
+    }
+
+    /// The policy objects' states.
+    pub fn save_hooks(&mut self) -> Vec<Vec<u8>> {
+        self.hooks.save()
+    }
+
+    /// Puts a policy's objects, with their saved states, into a restored SM.
+    pub fn restore_hooks(&mut self, mut hooks: SmHooks, states: &[Vec<u8>]) -> Result<(), String> {
+        hooks.load(states)?;
+        self.hooks = hooks;
+        Ok(())
+    }
+
+    /// The next cycle to simulate.
+    pub fn now(&self) -> u64 {
+        self.now
+    }
+
+    /// Takes the activity since the last call.
+    pub fn take_activity(&mut self) -> SmActivity {
+        let a = &mut self.counts.activity;
+        if let Some(lanes) = &mut self.hooks.lanes {
+            lanes.residency(&mut a.int, &mut a.fp, &mut a.sfu);
+        }
+        self.counts.take_activity()
+    }
+
+    /// What a governor sees.
+    pub fn view(&self) -> SmView {
+        let w = &self.warps;
+        let alive = w.resident & !w.finished;
+        let ready = w.ready();
+        let mem = w.port[ExecutionPort::Mem as usize];
+        SmView {
+            counters: self.counts.counters.clone(),
+            slots: self.counts.slots.to_vec(),
+            active: alive.count_ones(),
+            waiting: (alive & w.buffered & !w.clear).count_ones(),
+            excess_alu: (ready & !mem).count_ones(),
+            excess_mem: (ready & mem).count_ones(),
+            ctas: self.slots.iter().filter(|s| s.live > 0).count() as u32,
+            cta_limit: 0,
+        }
+    }
+
+    /// The SM issues nothing before this cycle.
+    pub fn stall_until(&mut self, cycle: u64) {
+        self.stalled_until = self.stalled_until.max(cycle);
+    }
+
+    /// Sets the time that a message to the memory side takes.
+    pub fn set_noc_latency(&mut self, latency: Femtoseconds) {
+        self.noc_latency = latency;
     }
 
     /// Prepares for a launch: empty L1 caches, statistics at zero, cycles counted from `tick` on.
@@ -153,7 +242,7 @@ impl Sm {
     }
 
     /// Time of the next cycle in which something can happen; `u64::MAX` if only a message can wake it.
-    pub fn next_time(&self) -> Femtoseconds {
+    pub fn next_time(&mut self) -> Femtoseconds {
         match self.next_event() {
             u64::MAX => u64::MAX,
             cycle => self.clock.time(cycle),
@@ -198,10 +287,10 @@ impl Sm {
     }
 
     /// The next cycle, from `now` on, in which something can happen.
-    fn next_event(&self) -> u64 {
+    fn next_event(&mut self) -> u64 {
         let now = self.now;
         let hungry = self.warps.hungry() & !self.warps.wrong_path;
-        if self.warps.ready() != 0
+        if (self.warps.ready() != 0 && self.stalled_until <= now)
             || self.warps.wrong_path != 0
             || self.fetch.active(hungry)
             || !self.collector.idle()
@@ -237,14 +326,21 @@ impl Sm {
             next = next.min(self.warps.wake[asleep.trailing_zeros() as usize]);
             asleep &= asleep - 1;
         }
+        if self.stalled_until > now {
+            next = next.min(self.stalled_until);
+        }
+        if !self.hooks.is_empty() && (self.warps.resident != 0 || !self.starts.is_empty()) {
+            next = next.min(self.hooks.next_event(now)).min(self.interval.end);
+        }
         next.max(now)
     }
 
     /// Cycles pass in which nothing happens.
     fn pass(&mut self, cycles: u64) {
         for i in 0..self.orders.len() {
-            let slot = self.idle_cause(self.orders[i].own, 0);
+            let slot = self.idle_cause(self.pool(i), 0);
             self.counts.slots[slot as usize] += cycles;
+            self.hooks.observe(self.now, Event::Slot(slot, cycles));
         }
         self.account(cycles);
         self.now += cycles;
@@ -261,9 +357,13 @@ impl Sm {
             c.events(SmEvent::IdleCycle, cycles);
         }
         c.activity.cycles += cycles;
-        self.residency.advance(cycles, &mut c.activity);
-        let busy = &mut c.activity.component_busy;
-        busy[0] += self.fetch.decoding() as u64 * cycles;
+        self.residency.advance(cycles, self.hooks.lanes.is_none(), &mut c.activity);
+        if !self.hooks.is_empty() {
+            self.hooks.advance(self.now, self.now + cycles);
+            self.interval.outstanding += self.warps.loads.iter().filter(|&&l| l > 0).count() as u64 * cycles;
+        }
+        let busy = &mut c.busy;
+        busy[0] += self.fetch.held() as u64 * cycles;
         for (i, port) in [ExecutionPort::Sp, ExecutionPort::Sfu, ExecutionPort::Mem].into_iter().enumerate() {
             busy[2 + i] += self.collector.idoc[i].len() as u64 * cycles;
             busy[5 + i] += self.collector.used(port) as u64 * cycles;
@@ -280,6 +380,9 @@ impl Sm {
     fn step(&mut self, kernel: &Arc<Kernel>, x: &mut Exchange, memory: &GlobalMemory) {
         let time = self.clock.time(self.now);
         self.counts.stepped += 1;
+        if self.now >= self.interval.end && self.warps.resident != 0 {
+            self.tune();
+        }
         self.deliver(time, kernel, x);
         let mut committed = 0;
         let written = self.write_back(kernel, &mut committed);
@@ -293,8 +396,7 @@ impl Sm {
             self.counts.counters.register_bank_conflicts += delayed as u64;
         }
         self.issue(time, kernel, x, memory);
-        self.fetch.decode(kernel, &mut self.warps, &self.threads, &mut self.counts);
-        self.fetch.fetch(self.now, kernel, &mut self.warps, &mut self.counts);
+        self.fetch.step(self.now, kernel, &mut self.warps, &self.threads, &mut self.counts);
         self.account(1);
         self.now += 1;
     }
@@ -353,7 +455,7 @@ impl Sm {
             let op = &kernel.ops[f.pc as usize];
             self.warps.release(w, kernel, f.pc);
             self.warps.in_flight[w] -= 1;
-            let lanes = f.lanes.count_ones() as u64;
+            let lanes = f.threads() as u64;
             *committed += lanes;
             self.counts.events(SmEvent::RegisterWrite, op.writes as u64 * lanes);
             written |= op.written_banks(f.warp);
@@ -366,7 +468,8 @@ impl Sm {
 
     /// Execution units take instructions; the load/store unit makes a step.
     fn execute(&mut self, time: Femtoseconds, kernel: &Kernel, x: &mut Exchange, committed: &mut u64) -> u64 {
-        self.alus.accept(self.now, &mut self.collector, kernel);
+        let lanes = self.hooks.lanes.as_deref_mut();
+        self.alus.accept(self.now, &mut self.collector, kernel, lanes.map(|l| l as &mut dyn LanesHook));
         // A reply is handed on in the cycle after it came.
         let ready = time.saturating_sub(self.clock.period());
         let mut reply = None;
@@ -394,17 +497,23 @@ impl Sm {
         };
         let mut written = 0;
         let (warps, threads, ending) = (&mut self.warps, &mut self.threads, &mut self.ending);
-        self.ldst.step(self.now, &mut port, reply, &mut self.counts, &mut |done, counts| {
+        let (hooks, now) = (&mut self.hooks, self.now);
+        let mut hear = |done: Done, counts: &mut Counts| {
             let w = match done {
                 Done::Load { warp, pc, lanes } => {
                     let op = &kernel.ops[pc as usize];
                     let w = warp as usize;
                     warps.release(w, kernel, pc);
                     warps.loads[w] -= 1;
+                    hooks.observe(now, Event::LoadDone { warp });
                     *committed += lanes as u64;
                     counts.events(SmEvent::RegisterWrite, op.writes as u64 * lanes as u64);
                     written |= op.written_banks(warp);
                     w
+                }
+                Done::Looked { warp, line, hit } => {
+                    hooks.observe(now, if hit { Event::Hit { warp, line } } else { Event::Miss { warp, line } });
+                    return;
                 }
                 Done::Store { warp } => {
                     warps.stores[warp as usize] -= 1;
@@ -430,8 +539,9 @@ impl Sm {
             if warps.finished >> w & 1 != 0 {
                 *ending |= 1 << w;
             }
-        });
-        self.ldst.accept(&mut self.collector);
+        };
+        self.ldst.step(self.now, &mut port, reply, &mut self.counts, &mut hear);
+        self.ldst.dispatch_all(self.now, &mut port, &mut self.collector, &mut self.counts, &mut hear);
         if self.fetch.l1i.sending() {
             self.fetch.l1i.send(&mut port);
         }
@@ -439,6 +549,55 @@ impl Sm {
         self.counts.counters.flits_to_memory += flits;
         self.retire(time, x);
         written
+    }
+
+    /// The end of a datapath interval: the policy says which groups stay on.
+    fn tune(&mut self) {
+        let Some(datapath) = &mut self.hooks.datapath else {
+            self.interval.end = u64::MAX;
+            return;
+        };
+        let busy = self.counts.busy;
+        let before = self.interval;
+        let mut query = DatapathQuery {
+            now: self.now,
+            cycles: self.now - before.start,
+            busy,
+            groups: self.residency.groups,
+            issued: self.issued,
+            outstanding: before.outstanding,
+        };
+        query.busy.iter_mut().zip(before.busy).for_each(|(b, old)| *b -= old);
+        query.issued.iter_mut().zip(before.issued).for_each(|(b, old)| *b -= old);
+        let on = datapath.decide(&query);
+        let end = self.now + datapath.interval().max(1);
+        self.interval = Interval { start: self.now, end, busy, issued: self.issued, outstanding: 0 };
+        let of = self.residency.groups;
+        for i in 0..COMPONENTS {
+            self.residency.on[i] = on[i].clamp(1, of[i]);
+        }
+        let on = self.residency.on;
+        self.fetch.limit(on[0]);
+        for (i, port) in [ExecutionPort::Sp, ExecutionPort::Sfu, ExecutionPort::Mem].into_iter().enumerate() {
+            self.collector.limit(port, on[2 + i], on[5 + i], on[8 + i], of[2 + i]);
+        }
+        self.alus.limit(ExecutionPort::Sp, on[11]);
+        self.alus.limit(ExecutionPort::Sfu, on[12]);
+        self.ldst.limit(on[13]);
+    }
+
+    /// Schedulers that are on; the warps of the others join them in turn.
+    fn schedulers_on(&self) -> usize {
+        (self.residency.on[1] as usize).clamp(1, self.orders.len())
+    }
+
+    /// The warps that scheduler `i` chooses from.
+    fn pool(&self, i: usize) -> u64 {
+        let on = self.schedulers_on();
+        if i >= on {
+            return 0;
+        }
+        self.orders.iter().skip(i).step_by(on).fold(0, |m, o| m | o.own)
     }
 
     fn after_atomic(&mut self, w: usize, time: Femtoseconds, x: &mut Exchange) {

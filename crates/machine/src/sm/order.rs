@@ -40,12 +40,12 @@ impl Order {
         }
     }
 
-    /// Chooses among `available` warps (able to issue, their port free) and notes the choice.
+    /// Chooses among `available` warps (able to issue, their port free) and notes the choice. `pool`: the scheduler's warps,
+    /// those of a partner that is tuned down included.
     #[inline]
-    pub fn pick(&mut self, available: u64, warps: &Warps) -> Option<usize> {
-        let available = available & self.own;
+    pub fn pick(&mut self, available: u64, pool: u64, warps: &Warps) -> Option<usize> {
         if self.kind == Scheduler::TwoLevelActive {
-            self.refill(warps);
+            self.refill(pool, warps);
         }
         let choice = match self.kind {
             Scheduler::Gto => {
@@ -58,9 +58,14 @@ impl Order {
             Scheduler::TwoLevelActive => rotate(available & self.active, self.last)?,
             Scheduler::TwoLevelFetch => {
                 let n = self.groups.len();
-                let group = (0..n).map(|i| (self.group + i) % n).find(|&g| self.groups[g] & available != 0)?;
-                self.group = group;
-                rotate(available & self.groups[group], self.last)?
+                match (0..n).map(|i| (self.group + i) % n).find(|&g| self.groups[g] & available != 0) {
+                    Some(group) => {
+                        self.group = group;
+                        rotate(available & self.groups[group], self.last)?
+                    }
+                    // A partner's warps are in no group of this scheduler.
+                    None => rotate(available, self.last)?,
+                }
             }
         };
         self.last = choice as u8;
@@ -68,9 +73,8 @@ impl Order {
     }
 
     /// Warps that stalled leave the active set; others, next in turn, take their place.
-    fn refill(&mut self, warps: &Warps) {
-        let eligible =
-            self.own & warps.resident & !(warps.finished | warps.on_memory | warps.at_barrier | warps.on_atomic);
+    fn refill(&mut self, pool: u64, warps: &Warps) {
+        let eligible = pool & warps.resident & !(warps.finished | warps.on_memory | warps.at_barrier | warps.on_atomic);
         self.active &= eligible;
         while self.active.count_ones() < self.active_limit {
             let Some(w) = rotate(eligible & !self.active, self.last) else { return };

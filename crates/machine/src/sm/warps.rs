@@ -33,6 +33,10 @@ pub struct Warps {
     pub on_fetch: u64,
     /// Port of the buffered instruction.
     pub port: [u64; PORTS],
+    /// The buffered instruction is for an FP pipeline; is a load.
+    pub fp: u64,
+    /// See `fp`.
+    pub load: u64,
     /// First buffered instruction.
     pub head: Vec<u32>,
     /// Instructions buffered.
@@ -74,6 +78,8 @@ impl Warps {
             wrong_path: 0,
             on_fetch: 0,
             port: [0; PORTS],
+            fp: 0,
+            load: 0,
             head: vec![0; slots],
             depth: vec![0; slots],
             fetch_pc: vec![0; slots],
@@ -153,7 +159,10 @@ impl Warps {
         }
         self.buffered |= bit;
         let pc = self.head[w];
-        let port = kernel.ops[pc as usize].port;
+        let op = &kernel.ops[pc as usize];
+        let port = op.port;
+        self.fp = self.fp & !bit | if op.fp { bit } else { 0 };
+        self.load = self.load & !bit | if op.load { bit } else { 0 };
         for p in [Port::Sp, Port::Sfu, Port::Mem] {
             let m = &mut self.port[p as usize];
             *m = *m & !bit | if p == port { bit } else { 0 };
