@@ -5,7 +5,7 @@
 //! kernel is attached again. Format: a length-free postcard record, compressed with zstd.
 
 use super::{Gpu, Options, Replay, Running, State};
-use crate::hooks::Policy;
+use crate::hooks::{Nominal, Policy};
 use crate::kernel::Kernel;
 use crate::memory::MemoryState;
 use crate::spec::Spec;
@@ -77,7 +77,12 @@ impl Gpu {
     /// Goes on from a snapshot. The host program must be replayed with the same calls: what it loads, allocates and writes
     /// before the launch that was in progress goes to scratch memory, complete launches return at once, and what it read
     /// between them the caller must answer from a record. The launch that was in progress then goes on.
-    pub fn restore(spec: Spec, options: Options, policy: &dyn Policy, bytes: &[u8]) -> Result<Gpu, RestoreError> {
+    pub fn restore(spec: Spec, options: Options, bytes: &[u8]) -> Result<Gpu, RestoreError> {
+        Gpu::restore_with_policy(spec, options, &Nominal, bytes)
+    }
+
+    /// As [`Gpu::restore`], for a run under a policy.
+    pub fn restore_with_policy(spec: Spec, options: Options, policy: &dyn Policy, bytes: &[u8]) -> Result<Gpu, RestoreError> {
         let mut gpu = Gpu::with_policy(spec, options, policy)?;
         let damaged = |e: &dyn std::fmt::Display| RestoreError::Damaged(e.to_string());
         let plain = zstd::decode_all(bytes).map_err(|e| damaged(&e))?;
