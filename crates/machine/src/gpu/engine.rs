@@ -78,14 +78,15 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Runs a share of the SMs up to a time. With `all` false, SMs that have no mail and nothing to do are left behind.
+/// Runs a share of the SMs up to a time: those of the mask. SMs that have no mail and nothing to do stay behind.
 fn run_share(sms: &mut [Sm], first: usize, until: Femtoseconds, shared: &Shared<'_>) {
+    let mask = shared.mask.load(Ordering::Relaxed) >> first;
+    if mask & (u64::MAX >> (64 - sms.len())) == 0 {
+        return;
+    }
     let memory = shared.memory.read().unwrap_or_else(PoisonError::into_inner);
-    for (i, sm) in sms.iter_mut().enumerate() {
+    for (i, sm) in sms.iter_mut().enumerate().filter(|(i, _)| mask >> i & 1 != 0) {
         let mut x = lock(&shared.exchanges[first + i]);
-        if shared.lazy && x.next_time >= until && !x.waiting() && !shared.flush.load(Ordering::Relaxed) {
-            continue;
-        }
         let cut = shared.cut.load(Ordering::Relaxed);
         if cut != 0 {
             sm.run(cut, &mut x, &memory);
@@ -102,10 +103,8 @@ fn run_share(sms: &mut [Sm], first: usize, until: Femtoseconds, shared: &Shared<
 struct Shared<'a> {
     exchanges: &'a [Mutex<Exchange>],
     memory: &'a RwLock<GlobalMemory>,
-    /// SMs with nothing to do may fall behind.
-    lazy: bool,
-    /// All SMs must come up to this time all the same.
-    flush: AtomicBool,
+    /// The SMs to run, a bit each.
+    mask: AtomicU64,
     until: AtomicU64,
     /// Where all SMs cut a sample on their way, or 0.
     cut: AtomicU64,
@@ -161,8 +160,7 @@ impl Engine<'_> {
         let shared = Shared {
             exchanges,
             memory,
-            lazy: self.skip,
-            flush: AtomicBool::new(false),
+            mask: AtomicU64::new(0),
             until: AtomicU64::new(0),
             cut: AtomicU64::new(0),
             generation: AtomicU64::new(0),
@@ -189,7 +187,11 @@ impl Engine<'_> {
                 shared: &shared,
                 workers,
                 ends: Vec::with_capacity(64),
+                next: Vec::with_capacity(exchanges.len()),
+                quiet: 0,
+                all: u64::MAX >> (64 - exchanges.len()),
             };
+            turn.look_around();
             let mut windows = 0u64;
             loop {
                 if let Some(pause) = turn.window(own, self.sample_at, self.limit_at, self.attention_at, self.skip) {
@@ -228,6 +230,12 @@ struct Turn<'a, 'b> {
     workers: usize,
     /// CTA ends of a window, kept for its room.
     ends: Vec<(Femtoseconds, usize)>,
+    /// When each SM must run next, for itself or for its mail.
+    next: Vec<Femtoseconds>,
+    /// SMs in which nothing is under way.
+    quiet: u64,
+    /// All SMs.
+    all: u64,
 }
 
 impl Turn<'_, '_> {
@@ -237,9 +245,34 @@ impl Turn<'_, '_> {
         Progress { time: *self.now, ctas_done, ctas, warp_instructions, ..Progress::default() }
     }
 
-    /// All SMs, on all threads.
-    fn run_sms(&mut self, own: &mut [Sm], until: Femtoseconds) {
+    /// Reads the state of all SMs' mail.
+    fn look_around(&mut self) {
+        self.next.clear();
+        for (i, x) in self.shared.exchanges.iter().enumerate() {
+            let x = lock(x);
+            let mail = x.inbox.replies.first().map(|r| r.time);
+            let start = x.starts.first().map(|s| s.time);
+            let heap = x.heap_results.first().map(|h| h.time);
+            self.next.push(mail.into_iter().chain(start).chain(heap).fold(x.next_time, u64::min));
+            if x.quiet && !x.waiting() {
+                self.quiet |= 1 << i;
+            }
+        }
+    }
+
+    /// Mail for an SM, to be read at a time.
+    fn announce(&mut self, sm: usize, time: Femtoseconds) {
+        self.next[sm] = self.next[sm].min(time);
+        self.quiet &= !(1 << sm);
+    }
+
+    /// The SMs of a mask, on all threads.
+    fn run_sms(&mut self, own: &mut [Sm], mask: u64, until: Femtoseconds) {
+        if mask == 0 {
+            return;
+        }
         let s = self.shared;
+        s.mask.store(mask, Ordering::Relaxed);
         if self.workers > 0 {
             s.finished.store(0, Ordering::Relaxed);
             s.until.store(until, Ordering::Release);
@@ -254,9 +287,7 @@ impl Turn<'_, '_> {
 
     /// Brings SMs that had nothing to do up to the present, so that their counters are complete.
     fn catch_up(&mut self, own: &mut [Sm]) {
-        self.shared.flush.store(true, Ordering::Relaxed);
-        self.run_sms(own, *self.now);
-        self.shared.flush.store(false, Ordering::Relaxed);
+        self.run_sms(own, self.all, *self.now);
     }
 
     /// One window, or as many as pass before something happens; the last one ends early at the limit.
@@ -273,7 +304,7 @@ impl Turn<'_, '_> {
             self.catch_up(own);
             return Some(Pause::Attention);
         }
-        if self.dispatcher.done() && self.quiet() {
+        if self.dispatcher.done() && self.quiet == self.all {
             self.catch_up(own);
             return Some(Pause::Done);
         }
@@ -292,14 +323,17 @@ impl Turn<'_, '_> {
         let cut = if sample < end { sample } else { 0 };
         if cut != 0 {
             self.shared.cut.store(cut, Ordering::Relaxed);
-            self.shared.flush.store(true, Ordering::Relaxed);
         }
-        self.run_sms(own, end);
-        let fault = self.collect(end);
+        let mask = if cut != 0 || !skip {
+            self.all
+        } else {
+            self.next.iter().enumerate().fold(0, |m, (i, &t)| m | ((t < end) as u64) << i)
+        };
+        self.run_sms(own, mask, end);
+        let fault = self.collect(mask, end);
         let mut tally = None;
         if cut != 0 {
             self.shared.cut.store(0, Ordering::Relaxed);
-            self.shared.flush.store(false, Ordering::Relaxed);
             self.run_memory(start, cut);
             tally = Some(Box::new(self.memory_side.take_tally()));
         }
@@ -323,33 +357,14 @@ impl Turn<'_, '_> {
         self.memory_side.run(from, to, &mut self.outboxes, &mut self.inboxes, &mut *write(self.shared.memory));
     }
 
-    /// Whether nothing is under way in any SM.
-    fn quiet(&self) -> bool {
-        self.shared.exchanges.iter().all(|x| {
-            let x = lock(x);
-            x.quiet && !x.waiting()
-        })
-    }
-
     /// When something happens next anywhere.
     fn next_event(&self) -> Femtoseconds {
-        let mut next = self.memory_side.next_event();
-        for x in self.shared.exchanges {
-            let x = lock(x);
-            next = next.min(x.next_time);
-            if x.waiting() {
-                let reply = x.inbox.replies.first().map_or(u64::MAX, |r| r.time);
-                let begin = x.starts.first().map_or(u64::MAX, |s| s.time);
-                let heap = x.heap_results.first().map_or(u64::MAX, |h| h.time);
-                next = next.min(reply).min(begin).min(heap);
-            }
-        }
-        next
+        self.next.iter().copied().fold(self.memory_side.next_event(), u64::min)
     }
 
     /// Takes what the SMs sent: stores reach memory in SM order, CTA ends and heap calls in (time, SM) order. Returns the
     /// earliest fault.
-    fn collect(&mut self, end: Femtoseconds) -> Option<(Box<Fault>, usize)> {
+    fn collect(&mut self, mask: u64, end: Femtoseconds) -> Option<(Box<Fault>, usize)> {
         let exchanges = self.shared.exchanges;
         let mut fault: Option<(Femtoseconds, Box<Fault>, usize)> = None;
         let mut ends = std::mem::take(&mut self.ends);
@@ -357,8 +372,10 @@ impl Turn<'_, '_> {
         let mut calls = Vec::new();
         let mut texts = Vec::new();
         let mut memory = write(self.shared.memory);
-        for (i, x) in exchanges.iter().enumerate() {
-            let mut x = lock(x);
+        for i in bits(mask) {
+            let mut x = lock(&exchanges[i]);
+            self.next[i] = x.next_time;
+            self.quiet = self.quiet & !(1 << i) | (x.quiet as u64) << i;
             if !x.log.is_empty() {
                 x.log.apply(&mut memory);
                 x.log.clear();
@@ -377,7 +394,9 @@ impl Turn<'_, '_> {
         for (time, sm) in ends.drain(..) {
             *self.last_end = (*self.last_end).max(time);
             if let Some(cta) = self.dispatcher.ended(sm) {
-                lock(&exchanges[sm]).starts.push(CtaStart { time: (time + self.window).max(end), cta });
+                let time = (time + self.window).max(end);
+                lock(&exchanges[sm]).starts.push(CtaStart { time, cta });
+                self.announce(sm, time);
             }
         }
         self.ends = ends;
@@ -402,6 +421,7 @@ impl Turn<'_, '_> {
                 values,
                 dest,
             });
+            self.announce(sm, time);
         }
         texts.sort_by_key(|(time, sm, _)| (*time, *sm));
         self.printed.extend(texts.into_iter().map(|(_, _, text)| text));
@@ -410,11 +430,12 @@ impl Turn<'_, '_> {
 
     /// Hands the memory side's replies to the SMs.
     fn deliver(&mut self) {
-        for (x, inbox) in self.shared.exchanges.iter().zip(&mut self.inboxes) {
-            if inbox.replies.is_empty() {
-                continue;
-            }
-            let mut x = lock(x);
+        for sm in 0..self.inboxes.len() {
+            let Some(first) = self.inboxes[sm].replies.first() else { continue };
+            let time = first.time;
+            self.announce(sm, time);
+            let inbox = &mut self.inboxes[sm];
+            let mut x = lock(&self.shared.exchanges[sm]);
             if x.inbox.replies.is_empty() {
                 std::mem::swap(&mut x.inbox, inbox);
             } else {
@@ -428,6 +449,17 @@ impl Turn<'_, '_> {
             }
         }
     }
+}
+
+/// The set bits of a mask.
+fn bits(mut mask: u64) -> impl Iterator<Item = usize> {
+    std::iter::from_fn(move || {
+        (mask != 0).then(|| {
+            let i = mask.trailing_zeros() as usize;
+            mask &= mask - 1;
+            i
+        })
+    })
 }
 
 fn write(memory: &RwLock<GlobalMemory>) -> std::sync::RwLockWriteGuard<'_, GlobalMemory> {

@@ -82,7 +82,12 @@ impl Gpu {
     }
 
     /// As [`Gpu::restore`], for a run under a policy.
-    pub fn restore_with_policy(spec: Spec, options: Options, policy: &dyn Policy, bytes: &[u8]) -> Result<Gpu, RestoreError> {
+    pub fn restore_with_policy(
+        spec: Spec,
+        options: Options,
+        policy: &dyn Policy,
+        bytes: &[u8],
+    ) -> Result<Gpu, RestoreError> {
         let mut gpu = Gpu::with_policy(spec, options, policy)?;
         let damaged = |e: &dyn std::fmt::Display| RestoreError::Damaged(e.to_string());
         let plain = zstd::decode_all(bytes).map_err(|e| damaged(&e))?;

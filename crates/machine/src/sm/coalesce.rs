@@ -57,6 +57,16 @@ pub fn lanes(mut mask: u32) -> impl Iterator<Item = usize> {
 /// Adds the transactions of a global load or store.
 pub fn global(access: &Access, store: bool, out: &mut Vec<Transaction>) {
     let bypass = access.bypass_l1 && !store;
+    if access.bytes >= 4 && !bypass {
+        // Most accesses stay in one line.
+        let (low, high) = range(access.global, &access.address);
+        if low / LINE == (high + access.bytes as u64 - 1) / LINE {
+            let line = low / LINE * LINE;
+            let sectors = reduced(sector_mask(low - line, high + access.bytes as u64 - 1 - line));
+            out.push(Transaction { line, sectors, route: Route::Global, payload: 0 });
+            return;
+        }
+    }
     let segment = match access.element.max(1) {
         _ if bypass => SECTOR,
         1 if access.bytes == 1 => SECTOR,
@@ -90,6 +100,24 @@ pub fn global(access: &Access, store: bool, out: &mut Vec<Transaction>) {
             t.sectors = reduced(t.sectors);
         }
     }
+}
+
+/// Lowest and highest address of the lanes of a mask (not empty).
+#[inline(always)]
+fn range(mask: u32, address: &[u64; 32]) -> (u64, u64) {
+    let (mut low, mut high) = (u64::MAX, 0);
+    if mask == u32::MAX {
+        for &a in address {
+            low = low.min(a);
+            high = high.max(a);
+        }
+    } else {
+        for lane in lanes(mask) {
+            low = low.min(address[lane]);
+            high = high.max(address[lane]);
+        }
+    }
+    (low, high)
 }
 
 /// What identifies a transaction's segment.
@@ -194,6 +222,13 @@ pub fn shared_cycles(access: &Access, banks: u32, serial: bool) -> u32 {
         5..=8 => 2,
         _ => 4,
     };
+    if access.bytes <= 4 && !serial {
+        // Words within one row of the banks cannot conflict.
+        let (low, high) = range(access.shared, &access.address);
+        if high / 4 - low / 4 < banks as u64 {
+            return 1;
+        }
+    }
     let lanes_per_part = 32 / parts;
     let mut cycles = 0;
     for part in 0..parts {

@@ -85,8 +85,10 @@ pub struct Residency {
     sfu_lanes: u64,
     /// Groups of each component.
     pub groups: [u32; COMPONENTS],
-    /// Those that are on.
-    pub on: [u32; COMPONENTS],
+    /// Those that are on; changed by [`Residency::set_on`].
+    on: [u32; COMPONENTS],
+    /// Cycles that have passed with these groups on and not yet been counted.
+    cycles: u64,
 }
 
 /// Components whose tuned-down groups lose power (instruction decoder, scheduler, EX_SP, EX_SFU); the others' only lose
@@ -99,12 +101,31 @@ impl Residency {
     pub fn new(spec: &Spec) -> Residency {
         let (sp, sfu) = spec.lanes();
         let groups = spec.component_groups();
-        Residency { sp_lanes: sp as u64, sfu_lanes: sfu as u64, groups, on: groups }
+        Residency { sp_lanes: sp as u64, sfu_lanes: sfu as u64, groups, on: groups, cycles: 0 }
     }
 
-    /// `cycles` core cycles pass. `lanes`: no policy counts the lanes' states, they are all on.
+    /// Cycles pass.
     #[inline]
-    pub fn advance(&self, cycles: u64, lanes: bool, activity: &mut SmActivity) {
+    pub fn advance(&mut self, cycles: u64) {
+        self.cycles += cycles;
+    }
+
+    /// Groups that are on.
+    pub fn on(&self) -> &[u32; COMPONENTS] {
+        &self.on
+    }
+
+    /// Changes the groups that are on, at least one of each component.
+    pub fn set_on(&mut self, on: [u32; COMPONENTS], lanes: bool, activity: &mut SmActivity) {
+        self.flush(lanes, activity);
+        for i in 0..COMPONENTS {
+            self.on[i] = on[i].clamp(1, self.groups[i]);
+        }
+    }
+
+    /// Counts the cycles that have passed. `lanes`: no policy counts the lanes' states, they are all on.
+    pub fn flush(&mut self, lanes: bool, activity: &mut SmActivity) {
+        let cycles = std::mem::take(&mut self.cycles);
         if lanes {
             self.lanes_on(cycles, activity);
         }

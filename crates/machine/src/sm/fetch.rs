@@ -22,6 +22,8 @@ pub struct Fetch {
     /// Per unit: fetched, to be decoded in the next cycle: warp and instruction.
     buffers: [Option<(u8, u32)>; UNITS],
     units: usize,
+    /// Units that are on.
+    on: usize,
     last: u8,
     entries: u8,
     /// Instruction cache.
@@ -34,6 +36,7 @@ impl Fetch {
         Fetch {
             buffers: [None; UNITS],
             units: (spec.fetch_units.max(1) as usize).min(UNITS),
+            on: (spec.fetch_units.max(1) as usize).min(UNITS),
             last: 0,
             entries: spec.ibuffer_entries as u8,
             l1i: L1::new(&spec.l1i, Traffic::Instruction),
@@ -48,7 +51,7 @@ impl Fetch {
 
     /// Leaves so many units on.
     pub fn limit(&mut self, on: u32) {
-        self.units = (on.max(1) as usize).min(UNITS);
+        self.on = (on.max(1) as usize).min(self.units);
     }
 
     /// Units that hold a fetched group.
@@ -60,11 +63,11 @@ impl Fetch {
     /// One cycle of all units: each decodes what it fetched in the last cycle, then fetches.
     #[inline]
     pub fn step(&mut self, now: u64, kernel: &Kernel, warps: &mut Warps, threads: &[Warp], counts: &mut Counts) {
-        for unit in 0..UNITS {
+        for unit in 0..self.units {
             if self.buffers[unit].is_some() {
                 self.decode(unit, kernel, warps, threads, counts);
             }
-            if unit < self.units {
+            if unit < self.on {
                 self.fetch(unit, now, kernel, warps, counts);
             }
         }

@@ -33,7 +33,7 @@ impl Sm {
             self.drop_wrong_paths();
         }
         for i in 0..self.orders.len() {
-            let pool = self.pool(i);
+            let pool = self.pools[i];
             let ready = self.warps.ready() & pool;
             let choice = if ready != 0 && !self.halted && self.stalled_until <= self.now {
                 self.pick(i, ready & !self.blocked(), pool)

@@ -63,6 +63,8 @@ pub struct Sm {
     slots: Vec<Slot>,
     warps: Warps,
     orders: Vec<Order>,
+    /// Warps that each scheduler chooses from.
+    pools: Vec<u64>,
     fetch: Fetch,
     collector: Collector,
     alus: Alus,
@@ -120,6 +122,7 @@ impl Sm {
             slots: vec![Slot::default(); spec.ctas_per_sm as usize],
             warps: Warps::new(slots),
             orders: (0..spec.schedulers).map(|i| Order::new(spec, i)).collect(),
+            pools: (0..spec.schedulers).map(|i| Order::new(spec, i).own).collect(),
             fetch: Fetch::new(spec),
             collector: Collector::new(spec),
             alus: Alus::new(spec),
@@ -175,6 +178,7 @@ impl Sm {
     /// Takes the activity since the last call.
     pub fn take_activity(&mut self) -> SmActivity {
         let a = &mut self.counts.activity;
+        self.residency.flush(self.hooks.lanes.is_none(), a);
         if let Some(lanes) = &mut self.hooks.lanes {
             lanes.residency(&mut a.int, &mut a.fp, &mut a.sfu);
         }
@@ -338,7 +342,7 @@ impl Sm {
     /// Cycles pass in which nothing happens.
     fn pass(&mut self, cycles: u64) {
         for i in 0..self.orders.len() {
-            let slot = self.idle_cause(self.pool(i), 0);
+            let slot = self.idle_cause(self.pools[i], 0);
             self.counts.slots[slot as usize] += cycles;
             self.hooks.observe(self.now, Event::Slot(slot, cycles));
         }
@@ -357,14 +361,15 @@ impl Sm {
             c.events(SmEvent::IdleCycle, cycles);
         }
         c.activity.cycles += cycles;
-        self.residency.advance(cycles, self.hooks.lanes.is_none(), &mut c.activity);
+        self.residency.advance(cycles);
         if !self.hooks.is_empty() {
             self.hooks.advance(self.now, self.now + cycles);
             self.interval.outstanding += self.warps.loads.iter().filter(|&&l| l > 0).count() as u64 * cycles;
         }
         let busy = &mut c.busy;
         busy[0] += self.fetch.held() as u64 * cycles;
-        for (i, port) in [ExecutionPort::Sp, ExecutionPort::Sfu, ExecutionPort::Mem].into_iter().enumerate() {
+        let ports = [ExecutionPort::Sp, ExecutionPort::Sfu, ExecutionPort::Mem];
+        for (i, port) in ports.into_iter().enumerate().take(if self.collector.idle() { 0 } else { PORTS }) {
             busy[2 + i] += self.collector.idoc[i].len() as u64 * cycles;
             busy[5 + i] += self.collector.used(port) as u64 * cycles;
             busy[8 + i] += self.collector.ocex[i].len() as u64 * cycles;
@@ -573,10 +578,9 @@ impl Sm {
         let end = self.now + datapath.interval().max(1);
         self.interval = Interval { start: self.now, end, busy, issued: self.issued, outstanding: 0 };
         let of = self.residency.groups;
-        for i in 0..COMPONENTS {
-            self.residency.on[i] = on[i].clamp(1, of[i]);
-        }
-        let on = self.residency.on;
+        self.residency.set_on(on, self.hooks.lanes.is_none(), &mut self.counts.activity);
+        let on = *self.residency.on();
+        self.pools = self.pools();
         self.fetch.limit(on[0]);
         for (i, port) in [ExecutionPort::Sp, ExecutionPort::Sfu, ExecutionPort::Mem].into_iter().enumerate() {
             self.collector.limit(port, on[2 + i], on[5 + i], on[8 + i], of[2 + i]);
@@ -588,16 +592,14 @@ impl Sm {
 
     /// Schedulers that are on; the warps of the others join them in turn.
     fn schedulers_on(&self) -> usize {
-        (self.residency.on[1] as usize).clamp(1, self.orders.len())
+        (self.residency.on()[1] as usize).clamp(1, self.orders.len())
     }
 
-    /// The warps that scheduler `i` chooses from.
-    fn pool(&self, i: usize) -> u64 {
+    /// The warps that each scheduler chooses from.
+    fn pools(&self) -> Vec<u64> {
         let on = self.schedulers_on();
-        if i >= on {
-            return 0;
-        }
-        self.orders.iter().skip(i).step_by(on).fold(0, |m, o| m | o.own)
+        let pool = |i| self.orders.iter().skip(i).step_by(on).fold(0, |m, o: &Order| m | o.own);
+        (0..self.orders.len()).map(|i| if i < on { pool(i) } else { 0 }).collect()
     }
 
     fn after_atomic(&mut self, w: usize, time: Femtoseconds, x: &mut Exchange) {
