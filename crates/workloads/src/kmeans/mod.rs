@@ -22,7 +22,7 @@ pub const WORKLOAD: Workload = Workload {
     name: "kmeans",
     suite: "Rodinia",
     description: "k-means clustering: uncoalesced transposition, then distance loops with centroids in constant memory",
-    small: "5632 points, 34 features, 5 clusters, at most 3 rounds",
+    small: "3840 points, 34 features, 5 clusters, at most 3 rounds",
     full: "65536 points, 34 features, 5 clusters, at most 5 rounds (17 MiB)",
     kernels: &["kmeans_transpose", "kmeans_assign"],
     ptx: include_str!("kernel.ptx"),
@@ -70,7 +70,7 @@ impl Input {
 }
 
 fn run(gpu: &mut dyn Device, size: Size) -> Result<Verification, DeviceError> {
-    let input = size.pick(Input::generate(5632, 3), Input::generate(65_536, 5));
+    let input = size.pick(Input::generate(3840, 3), Input::generate(65_536, 5));
     let got = drive(gpu, &input)?;
     let want = reference::cluster(&input);
     Ok(Checker::new()

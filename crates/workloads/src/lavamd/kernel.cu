@@ -7,7 +7,7 @@
 
 // One block per home box, one thread per home particle (more threads than particles: the rest only help to load).
 // The potential of a charge q at distance r is q e^(-falloff r^2); slope = 2 falloff.
-// particle: x, y, z, charge. result: force x, y, z and potential. neighbours: 27 slots per box, the first `degree` used.
+// particle: x, y, z, charge. result: force x, y, z and potential. neighbours: 27 slots a box, the first `degree` used.
 extern "C" __global__ __launch_bounds__(MOST_PER_BOX) void lavamd(const float4 *particle, const int *degree,
                                                                   const int *neighbours, float4 *result, int per_box,
                                                                   float falloff, float slope) {

@@ -22,8 +22,8 @@ extern "C" __global__ void lud_diagonal(float *m, int n, int start) {
   for (int i = 1; i < B; ++i) corner[i * n + t] = tile[i][t];
 }
 
-// Block b takes the tile b + 1 to the right of the diagonal tile and the tile b + 1 below it. 32 threads: the first half
-// solves for a column of U each, the second half for a row of L each.
+// Block b takes the tile b + 1 to the right of the diagonal tile and the tile b + 1 below it. 32 threads: the first
+// half solves for a column of U each, the second half for a row of L each.
 extern "C" __global__ void lud_perimeter(float *m, int n, int start) {
   __shared__ float diagonal[B][B];
   __shared__ float right[B][B];

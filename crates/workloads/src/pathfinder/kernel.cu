@@ -1,7 +1,7 @@
 // Cheapest way down a grid, one row after another: the cost of a cell is its own plus the least of the three above it.
 //
-// A launch advances `steps` rows. Neighbouring blocks overlap by `steps` cells on each side, because each row spoils one
-// more cell at the block's edges.
+// A launch advances `steps` rows. Neighbouring blocks overlap by `steps` cells on each side, because each row spoils
+// one more cell at the block's edges.
 #include "warpwatt.cuh"
 
 #define THREADS 256
