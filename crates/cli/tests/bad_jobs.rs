@@ -223,8 +223,6 @@ const CHANGES: &[(&str, &str, &str, &str)] = &[
     ("\"x\", \"y\"]", "{ bytes = \"12 3\" }, \"y\"]", "job::arg-hex", "hexadecimal"),
     ("\"x\", \"y\"]", "{ fields = [1, 2] }, \"y\"]", "job::arg-field", "needs its type"),
     ("\"x\", \"y\"]", "{ fields = [{ u32 = 1 }] }, \"y\"]", "job::arg-size", "8 bytes"),
-    // Expectations.
-    ("block = 64", "block = 64 # x\n[[expect]]\nbuffer = 'q'\nsum = 1\n#", "job::arg-count", "takes 4"),
 ];
 
 /// Expectations that are wrong in themselves.

@@ -22,6 +22,7 @@ pub(super) fn finish(
     directory: PathBuf,
 ) -> Outcome<Finished> {
     let Simulated { stats, driven, host, resumable } = simulated;
+    let mut told = String::new();
     let driven = match driven {
         Ok(driven) => driven,
         // What the host program got wrong shows only when a launch is made.
@@ -30,7 +31,8 @@ pub(super) fn finish(
             // The machine is fine: the host program gave up, or a checkpoint could not be written.
             Driven { verified: Verified { verified: Some(false), detail: message }, buffers: Vec::new() }
         }
-        Err(DeviceError::Failed(_)) => {
+        Err(DeviceError::Failed(message)) => {
+            told = message;
             Driven { verified: Verified { verified: None, detail: String::new() }, buffers: Vec::new() }
         }
     };
@@ -42,7 +44,7 @@ pub(super) fn finish(
     {
         stats.ending = Ending::AuditFailed { message };
     }
-    let failure = failure(prepared, &stats);
+    let failure = failure(prepared, &stats, told);
     let interrupted = stats.ending == Ending::Interrupted;
     let record = record(prepared, &stats, report.as_ref(), driven)?;
     let mut finished = Finished {
@@ -102,13 +104,13 @@ fn record(prepared: &Prepared, stats: &RunStats, report: Option<&PowerReport>, d
     })
 }
 
-/// What ended the run before its time, at its place in the PTX.
-fn failure(prepared: &Prepared, stats: &RunStats) -> Option<Problem> {
+/// What ended the run before its time, at its place in the PTX. `told` is what the device said.
+fn failure(prepared: &Prepared, stats: &RunStats, told: String) -> Option<Problem> {
     let (code, message, line) = match &stats.ending {
         Ending::Completed => return None,
         Ending::Fault { message, line } => ("run::fault", message.clone(), *line),
         Ending::Deadlock { message } => ("run::deadlock", message.clone(), 0),
-        Ending::CycleLimit { cycles } => ("run::cycle-limit", format!("the limit of {cycles} cycles was reached"), 0),
+        Ending::CycleLimit { .. } => ("run::cycle-limit", told, 0),
         Ending::Interrupted => ("run::interrupted", "the run was interrupted".to_owned(), 0),
         Ending::AuditFailed { message } => ("run::audit", message.clone(), 0),
     };

@@ -316,7 +316,10 @@ impl Gpu {
                         }
                         other => other,
                     };
-                    let message = describe(&ending);
+                    let mut message = describe(&ending);
+                    if matches!(ending, Ending::CycleLimit { .. }) {
+                        message.push_str(&self.whereabouts(8));
+                    }
                     self.finish(ending);
                     return Err(DeviceError::Failed(message));
                 }
@@ -330,12 +333,18 @@ impl Gpu {
     }
 
     fn deadlock(&self) -> String {
-        let mut text = String::from("deadlock: nothing can happen any more");
-        for line in self.state.sms.iter().flat_map(|sm| sm.explain()).take(40) {
-            text.push_str("\n  ");
-            text.push_str(&line);
-        }
-        text
+        String::from("deadlock: nothing can happen any more") + &self.whereabouts(40)
+    }
+
+    /// Where warps stand and what they wait for, one on a line, the first so many.
+    fn whereabouts(&self, most: usize) -> String {
+        self.state
+            .sms
+            .iter()
+            .flat_map(|sm| sm.explain())
+            .take(most)
+            .flat_map(|line| ["\n  ".to_owned(), line])
+            .collect()
     }
 
     /// Closes the present sample at a time. `cut`: the SMs cut theirs on the way; else they stand there now.
