@@ -1,5 +1,6 @@
 //! What is wrong with a PTX file, and where.
 
+use std::cmp::Reverse;
 use std::sync::Arc;
 
 use miette::{Diagnostic, NamedSource, SourceSpan};
@@ -123,16 +124,32 @@ impl Fault {
             None => self,
         }
     }
+
+    /// As [`Fault::suggest`], for words that are written with a dot.
+    pub(crate) fn suggest_dotted<'n>(
+        self: Box<Self>,
+        name: &str,
+        candidates: impl Iterator<Item = &'n str>,
+    ) -> Box<Fault> {
+        match nearest(name, candidates) {
+            Some(best) => self.help(format!("did you mean `.{best}`?")),
+            None => self,
+        }
+    }
 }
 
-/// The candidate closest to `name`, if it is within a third of its length. Ties go to the first in alphabetical order,
-/// whatever order the candidates come in.
+/// The candidate closest to `name`, if it is within a third of its length. Of several the one with the longest common
+/// beginning counts, then the first in alphabetical order, whatever order the candidates come in.
 fn nearest<'n>(name: &str, candidates: impl Iterator<Item = &'n str>) -> Option<&'n str> {
-    let limit = (name.chars().count() / 3).clamp(1, 4);
+    let limit = name.len().div_ceil(3).min(4);
+    if name.len() < 2 {
+        return None;
+    }
+    let common = |c: &str| name.bytes().zip(c.bytes()).take_while(|(a, b)| a == b).count();
     candidates
         .filter(|c| c.len().abs_diff(name.len()) <= limit && *c != name)
-        .map(|c| (strsim::osa_distance(name, c), c))
-        .filter(|&(distance, _)| distance <= limit)
+        .map(|c| (strsim::osa_distance(name, c), Reverse(common(c)), c))
+        .filter(|&(distance, Reverse(common), _)| distance <= limit && common > 0)
         .min()
-        .map(|(_, c)| c)
+        .map(|(.., c)| c)
 }

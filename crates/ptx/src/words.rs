@@ -3,8 +3,9 @@
 //! A word that stands in no table is a syntax error; a modifier that is in the table but that no field of
 //! [`Modifiers`](crate::ir::Modifiers) holds is kept as text.
 
-use std::collections::HashMap;
 use std::sync::LazyLock;
+
+use rustc_hash::FxHashMap;
 
 use crate::ir::*;
 
@@ -44,7 +45,7 @@ opcodes! {
 /// Second names of opcodes.
 const ALIASES: &[(&str, Opcode)] = &[("barrier", Opcode::Bar), ("fence", Opcode::Membar)];
 
-static OPCODE_MAP: LazyLock<HashMap<&'static str, Opcode>> =
+static OPCODE_MAP: LazyLock<FxHashMap<&'static str, Opcode>> =
     LazyLock::new(|| OPCODES.iter().chain(ALIASES).copied().collect());
 
 /// The opcode of that name.
@@ -292,8 +293,8 @@ const OTHERS: &str = "a b c d m p g s row col load store mma mma_async fence com
     acquire::sync sync_restrict::shared::cta sync_restrict::shared::cluster mbarrier_init op_restrict read pack po \
     shr7 shr15";
 
-static WORD_MAP: LazyLock<HashMap<&'static str, Word>> = LazyLock::new(|| {
-    let mut map: HashMap<&'static str, Word> = OTHERS.split_whitespace().map(|word| (word, Word::Other)).collect();
+static WORD_MAP: LazyLock<FxHashMap<&'static str, Word>> = LazyLock::new(|| {
+    let mut map: FxHashMap<&'static str, Word> = OTHERS.split_whitespace().map(|word| (word, Word::Other)).collect();
     map.extend(MODIFIERS.iter().copied());
     map.extend(TYPES.iter().map(|&(name, ty)| (name, Word::Type(ty))));
     map

@@ -287,7 +287,7 @@ fn several_errors_in_one_file() {
         [
             (5, "`%r9` is beyond the 4 registers of `%r<4>`"),
             (6, "unknown instruction `moov`"),
-            (8, "expected `,` or `;`, but found `ret`"),
+            (7, "`;` is missing at the end of this instruction"),
             (9, "there is no label `nowhere`"),
         ]
     );

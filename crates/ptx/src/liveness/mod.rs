@@ -291,20 +291,27 @@ fn chain(module: &Module, id: FuncId, reachable: &[FuncId], need: &mut [Need], d
         let cfg = Cfg::new(function);
         let live = Liveness::new(function, &cfg);
         total = live.max_live();
-        for (i, call) in body.instructions.iter().enumerate().filter_map(|(i, x)| Some((i, call_parts(x)?))) {
-            let callees: &[FuncId] = match (call.target, call.prototype) {
-                (Operand::Function(callee), _) => std::slice::from_ref(callee),
-                (_, Some(Operand::CallTargets(list))) => &body.call_targets[*list as usize],
-                _ => reachable,
-            };
-            let across: u32 = {
+        // Per call: what lives across it, and whom it calls.
+        let mut calls: Vec<(u32, &[FuncId])> = Vec::new();
+        let has_call = |b: &u32| cfg.blocks()[*b as usize].instructions.clone().any(|i| is_call(body, i));
+        for block in (0..cfg.blocks().len() as u32).filter(has_call) {
+            live.for_each_live_out(body, &cfg, block, |i, behind| {
+                let instruction = &body.instructions[i as usize];
+                let Some(call) = call_parts(instruction) else { return };
+                let callees: &[FuncId] = match (call.target, call.prototype) {
+                    (Operand::Function(callee), _) => std::slice::from_ref(callee),
+                    (_, Some(Operand::CallTargets(list))) => &body.call_targets[*list as usize],
+                    _ => reachable,
+                };
                 // Results come into being with the return.
-                let mut behind = live.live_out(body, &cfg, i as u32);
-                for_each_access(&body.instructions[i], |id, access| {
-                    behind.retain(|&b| access == Access::Read || b != id)
+                let mut across = behind.clone();
+                for_each_access(instruction, |id, access| {
+                    across.set(id.0 as usize, behind[id.0 as usize] && access == Access::Read)
                 });
-                behind.iter().map(|id| width(&body.registers[id.0 as usize]).0).sum()
-            };
+                calls.push((across.ones().map(|r| width(&body.registers[r]).0).sum(), callees));
+            });
+        }
+        for (across, callees) in calls {
             for &callee in callees.iter().filter(|&&callee| callee != id) {
                 total = total.max(across + chain(module, callee, reachable, need, depth + 1));
             }
@@ -312,6 +319,10 @@ fn chain(module: &Module, id: FuncId, reachable: &[FuncId], need: &mut [Need], d
     }
     need[id.0 as usize] = Need::Known(total);
     total
+}
+
+fn is_call(body: &Body, instruction: u32) -> bool {
+    body.instructions[instruction as usize].opcode == Opcode::Call
 }
 
 #[cfg(test)]

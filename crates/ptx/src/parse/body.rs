@@ -1,6 +1,6 @@
 //! Bodies: scopes, declarations, labels; instructions go to [`instruction`].
 
-use std::collections::HashMap;
+use rustc_hash::FxHashMap;
 
 use crate::error::Fault;
 use crate::ir::*;
@@ -33,10 +33,11 @@ pub(crate) struct BodyParser<'a, 'm> {
     pub body: Body,
     pub names: &'m ModuleNames<'a>,
     pub scopes: Scopes<'a>,
-    labels: Vec<HashMap<&'a str, Label>>,
+    labels: Vec<FxHashMap<&'a str, Label>>,
     pending: Vec<Pending<'a>>,
     pending_marks: Vec<usize>,
     pub loc: Option<(u32, u32)>,
+    pub scratch: Vec<Operand>,
 }
 
 /// What a mentioned name stands for.
@@ -62,10 +63,11 @@ pub(crate) fn parse<'a>(
         body: Body::default(),
         names,
         scopes: Scopes::default(),
-        labels: vec![HashMap::new()],
+        labels: vec![FxHashMap::default()],
         pending: Vec::new(),
         pending_marks: Vec::new(),
         loc: None,
+        scratch: Vec::new(),
     };
     parser.declare_parameters(&mut function.params, VarRef::Param);
     parser.declare_parameters(&mut function.returns, VarRef::Return);
@@ -102,7 +104,7 @@ impl<'a> BodyParser<'a, '_> {
                 Kind::LBrace => {
                     self.cur.bump();
                     self.scopes.enter();
-                    self.labels.push(HashMap::new());
+                    self.labels.push(FxHashMap::default());
                     self.pending_marks.push(self.pending.len());
                 }
                 Kind::RBrace => {
@@ -154,7 +156,7 @@ impl<'a> BodyParser<'a, '_> {
     }
 
     /// Whether the current token is the first on its line.
-    fn at_line_start(&self) -> bool {
+    pub(crate) fn at_line_start(&self) -> bool {
         let before = &self.cur.text[self.cur.last_end() as usize..self.cur.token().start as usize];
         before.contains('\n')
     }
@@ -189,18 +191,17 @@ impl<'a> BodyParser<'a, '_> {
         match pending.mention {
             Mention::Operand(instruction, operand) => {
                 let slot = &mut self.body.instructions[instruction as usize];
-                let branch = slot.opcode == Opcode::Bra;
-                let value = match label {
-                    Label::Instruction(index) => Operand::Label(index),
-                    Label::BranchTargets(index) if !branch => Operand::BranchTargets(index),
-                    Label::CallTargets(index) if !branch => Operand::CallTargets(index),
-                    Label::Prototype(index) if !branch => Operand::Prototype(index),
-                    _ => {
-                        return Err(Fault::new(
-                            pending.span,
-                            format!("`{}` names no place to branch to", pending.name),
-                        ));
-                    }
+                let (value, what) = match (slot.opcode, label) {
+                    (Opcode::Bra, Label::Instruction(index)) => (Some(Operand::Label(index)), ""),
+                    (Opcode::Bra, _) => (None, "place to branch to"),
+                    (Opcode::Brx, Label::BranchTargets(index)) => (Some(Operand::BranchTargets(index)), ""),
+                    (Opcode::Brx, _) => (None, "list of branch targets"),
+                    (_, Label::CallTargets(index)) => (Some(Operand::CallTargets(index)), ""),
+                    (_, Label::Prototype(index)) => (Some(Operand::Prototype(index)), ""),
+                    _ => (None, "prototype or list of call targets"),
+                };
+                let Some(value) = value else {
+                    return Err(Fault::new(pending.span, format!("`{}` names no {what}", pending.name)));
                 };
                 slot.operands[operand as usize] = value;
             }
@@ -254,19 +255,19 @@ impl<'a> BodyParser<'a, '_> {
 
     fn branch_targets(&mut self) -> Parse<Label> {
         self.cur.bump();
-        let list = self.body.branch_targets.len() as u32;
-        let mut count = 0;
+        let mut names = Vec::new();
         loop {
-            let token = self.cur.expect(Kind::Ident, "a label")?;
-            self.mention(self.cur.slice(token), token.span(), Mention::BranchTarget(list, count));
-            count += 1;
+            names.push(self.cur.expect(Kind::Ident, "a label")?);
             if !self.cur.eat(Kind::Comma) {
                 break;
             }
         }
-        // Pushed before a missing `;` is found, since the mentions point to it.
-        self.body.branch_targets.push(vec![0; count as usize]);
         self.cur.expect(Kind::Semi, "`;` behind the list of labels")?;
+        let list = self.body.branch_targets.len() as u32;
+        self.body.branch_targets.push(vec![0; names.len()]);
+        for (entry, name) in names.into_iter().enumerate() {
+            self.mention(self.cur.slice(name), name.span(), Mention::BranchTarget(list, entry as u32));
+        }
         Ok(Label::BranchTargets(list))
     }
 
@@ -335,7 +336,7 @@ impl<'a> BodyParser<'a, '_> {
             const KNOWN: &[&str] = &["reg", "shared", "local", "param", "const", "global", "loc", "pragma"];
             return Err(Fault::new(self.cur.span(), format!("unknown directive `.{word}` in a body"))
                 .help("expected `.reg`, a state space, `.loc` or `.pragma`")
-                .suggest(word, KNOWN.iter().copied()));
+                .suggest_dotted(word, KNOWN.iter().copied()));
         };
         self.cur.bump();
         self.variables(space, linkage.unwrap_or_default(), start)

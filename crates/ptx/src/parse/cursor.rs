@@ -83,6 +83,15 @@ impl<'a> Cursor<'a> {
 
     /// "expected … but found …" at the current token.
     pub(crate) fn unexpected(&self, what: &str) -> Box<Fault> {
+        let unclosed = match self.word().as_bytes() {
+            [b'/', b'*', ..] => Some("comment"),
+            [b'"', ..] if self.kind() == Kind::Junk => Some("string"),
+            _ => None,
+        };
+        if let Some(what) = unclosed {
+            let span = Span { end: self.token().start + 1, ..self.span() };
+            return Fault::new(span, format!("this {what} is never closed"));
+        }
         let found = match self.kind() {
             Kind::End => "the file ends".to_owned(),
             Kind::BadNumber => format!("`{}` is no number", shorten(self.word())),
@@ -159,7 +168,10 @@ pub(crate) fn integer(text: &str) -> Option<u64> {
     }
 }
 
-/// At most 40 characters of a text, for a message.
+/// At most 40 characters of a text, those that print, for a message.
 pub(crate) fn shorten(text: &str) -> String {
+    if text.contains(char::is_control) {
+        return shorten(&text.escape_default().to_string());
+    }
     if text.chars().count() <= 40 { text.to_owned() } else { text.chars().take(37).chain("...".chars()).collect() }
 }

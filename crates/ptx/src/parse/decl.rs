@@ -93,7 +93,7 @@ pub(crate) fn attributes(cur: &mut Cursor<'_>) -> Parse<Attributes> {
             word => {
                 let Some(found) = words::type_named(word) else {
                     return Err(Fault::new(token.span(), format!("expected a type, but found `.{word}`"))
-                        .suggest(word, words::TYPES.iter().map(|(name, _)| *name)));
+                        .suggest_dotted(word, words::TYPES.iter().map(|(name, _)| *name)));
                 };
                 if let Some(first) = ty {
                     let first: Type = first;

@@ -106,7 +106,7 @@ impl List<'_, '_, '_> {
         let token = self.cur.token();
         let text = self.cur.slice(token);
         let bits = match token.kind {
-            Kind::Ident => return self.symbol(0, size),
+            Kind::Ident => return self.symbol(None, size),
             Kind::Int => {
                 let value = self.cur.unsigned("an initial value")?;
                 if self.cur.kind() == Kind::LParen {
@@ -149,13 +149,13 @@ impl List<'_, '_, '_> {
                 .help("a mask is 0xFF, 0xFF00, … for a one-byte element"));
         }
         self.cur.expect(Kind::LParen, "`(`")?;
-        let value = self.symbol((shift / 8) as u8, self.element as u8)?;
+        let value = self.symbol(Some((shift / 8) as u8), self.element as u8)?;
         self.cur.expect(Kind::RParen, "`)`")?;
         Ok(value)
     }
 
-    /// `sym`, `sym+4`, `generic(sym)+4`.
-    fn symbol(&mut self, byte: u8, size: u8) -> Parse<InitValue> {
+    /// `sym`, `sym+4`, `generic(sym)+4`; `mask` is the first byte that a mask cuts out.
+    fn symbol(&mut self, mask: Option<u8>, size: u8) -> Parse<InitValue> {
         let mut token = self.cur.expect(Kind::Ident, "a variable or function")?;
         let generic = self.cur.slice(token) == "generic" && self.cur.kind() == Kind::LParen;
         if generic {
@@ -165,8 +165,8 @@ impl List<'_, '_, '_> {
         }
         let addend =
             if matches!(self.cur.kind(), Kind::Plus | Kind::Minus) { self.cur.signed("an offset")? } else { 0 };
-        let name = self.cur.slice(token);
-        if self.ty.is_float() || (byte == 0 && size < 4) {
+        let (name, byte) = (self.cur.slice(token), mask.unwrap_or(0));
+        if self.ty.is_float() || (mask.is_none() && size < 4) {
             return Err(Fault::new(
                 token.span(),
                 format!("an address does not fit into an element of type .{}", self.ty.name()),
@@ -174,7 +174,7 @@ impl List<'_, '_, '_> {
         }
         match self.names.get(name) {
             Some(ModuleName::Variable(variable)) => Ok(InitValue::Variable { variable, addend, generic, size, byte }),
-            Some(ModuleName::Function(function)) if addend == 0 && byte == 0 => {
+            Some(ModuleName::Function(function)) if addend == 0 && mask.is_none() => {
                 Ok(InitValue::Function { function, size })
             }
             Some(ModuleName::Function(_)) => {

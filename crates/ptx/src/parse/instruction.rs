@@ -20,22 +20,35 @@ pub(crate) fn parse(p: &mut BodyParser<'_, '_>) -> Parse<()> {
             .suggest(name, words::opcode_names()));
     };
     let mut mods = modifiers::parse(&mut p.cur, opcode)?;
-    let mut operands = Vec::new();
+    // Filled again and again, then copied to an allocation of the right size.
+    let mut operands = std::mem::take(&mut p.scratch);
+    operands.clear();
     let mentions = p.mentions();
     let read = match opcode {
         Opcode::Call => call(p, &mut operands),
         _ => list(p, opcode, &mut mods, &mut operands),
     };
-    let read = read.and_then(|()| p.cur.expect(Kind::Semi, "`,` or `;`"));
+    let read = read.and_then(|()| semicolon(p));
+    let list: Box<[Operand]> = operands.drain(..).collect();
+    p.scratch = operands;
     if let Err(fault) = read {
         // The operands that wait for labels go with the instruction.
         p.forget_mentions(mentions);
         return Err(fault);
     }
     let span = Span { start, end: p.cur.last_end() };
-    let instruction = Instruction { opcode, mods, guard, operands: operands.into(), span, loc: p.loc };
+    let instruction = Instruction { opcode, mods, guard, operands: list, span, loc: p.loc };
     p.body.instructions.push(instruction);
     Ok(())
+}
+
+/// The `;` at the end. Where it was forgotten, the line of the instruction is the place, not that of the next one.
+fn semicolon(p: &mut BodyParser<'_, '_>) -> Parse<()> {
+    if p.cur.kind() != Kind::Semi && p.at_line_start() && p.cur.position > 0 {
+        let last = p.cur.tokens[p.cur.position - 1];
+        return Err(Fault::new(last.span(), "`;` is missing at the end of this instruction"));
+    }
+    p.cur.expect(Kind::Semi, "`,` or `;`").map(|_| ())
 }
 
 fn guard(p: &mut BodyParser<'_, '_>) -> Parse<Option<Guard>> {
@@ -57,7 +70,10 @@ fn guard(p: &mut BodyParser<'_, '_>) -> Parse<Option<Guard>> {
 
 /// Comma-separated operands, the first perhaps dual (`p|q`).
 fn list(p: &mut BodyParser<'_, '_>, opcode: Opcode, mods: &mut Modifiers, operands: &mut Vec<Operand>) -> Parse<()> {
-    if p.cur.kind() == Kind::Semi {
+    if p.cur.kind() == Kind::Semi && opcode == Opcode::Bra {
+        return Err(p.cur.unexpected("a label to branch to"));
+    }
+    if p.cur.kind() == Kind::Semi || next_statement(p) {
         return Ok(());
     }
     loop {
@@ -74,6 +90,16 @@ fn list(p: &mut BodyParser<'_, '_>, opcode: Opcode, mods: &mut Modifiers, operan
             return Ok(());
         }
     }
+}
+
+/// Whether a new statement begins on a new line: then the instruction before has no operands, and lacks its `;`.
+fn next_statement(p: &mut BodyParser<'_, '_>) -> bool {
+    p.at_line_start()
+        && match p.cur.kind() {
+            Kind::At | Kind::Dot | Kind::RBrace | Kind::End => true,
+            Kind::Ident => words::opcode(p.cur.word()).is_some() && p.resolve(p.cur.word()).is_none(),
+            _ => false,
+        }
 }
 
 /// The target of `bra`, or the list of `brx.idx`.

@@ -8,6 +8,7 @@
 pub(crate) mod body;
 pub(crate) mod cursor;
 mod decl;
+mod function;
 mod init;
 mod instruction;
 pub(crate) mod modifiers;

@@ -14,7 +14,7 @@ pub(crate) fn parse(cur: &mut Cursor<'_>, opcode: Opcode) -> Parse<Modifiers> {
         let Some(meaning) = words::modifier(word) else {
             return Err(Fault::new(cur.span(), format!("unknown modifier `.{word}`"))
                 .help(format!("expected a type or another modifier of `{}`", opcode.name()))
-                .suggest(word, words::modifier_names()));
+                .suggest_dotted(word, words::modifier_names()));
         };
         if !apply(&mut mods, opcode, meaning, word) {
             return Err(Fault::new(cur.span(), format!("`.{word}` contradicts a modifier before it"))
@@ -75,7 +75,8 @@ fn apply(mods: &mut Modifiers, opcode: Opcode, meaning: Word, word: &str) -> boo
                 return true;
             }
         }
-        Word::Space(space) if mods.space.is_none() => return set(&mut mods.space, space),
+        // Only copies name two spaces: the second is kept as text.
+        Word::Space(space) if mods.space.is_none() || opcode != Cp => return set(&mut mods.space, space),
         Word::To if opcode == Cvta => return flag(&mut mods.to),
         Word::Vector(n) if mods.vector == 1 || mods.vector == n => {
             mods.vector = n;

@@ -115,7 +115,7 @@ fn named(p: &mut BodyParser<'_, '_>, mods: &mut Modifiers) -> Parse<Operand> {
             let word = p.cur.dotted();
             if let Some(element) = component(word) {
                 let width = p.body.registers[reg.0 as usize].vector;
-                if element >= width {
+                if width == 1 || element >= width {
                     return Err(Fault::new(p.cur.span(), format!("`{name}` has no component `.{word}`"))
                         .help(format!("it is declared with {width} component(s)")));
                 }

@@ -1,6 +1,6 @@
 //! Names inside a body: registers, variables, labels, in nested scopes.
 
-use std::collections::HashMap;
+use rustc_hash::FxHashMap;
 
 use crate::ir::*;
 
@@ -25,9 +25,31 @@ struct Range {
     count: u32,
     ty: Type,
     vector: u8,
-    made: HashMap<u32, RegId>,
+    /// Those with low numbers, by number; [`UNMADE`] where not mentioned yet.
+    made: Vec<RegId>,
+    /// The others, so that `%r<4000000000>` costs nothing.
+    made_high: FxHashMap<u32, RegId>,
     /// The range of the same prefix in an outer scope, whose higher numbers stay visible.
     outer: Option<(u32, usize)>,
+}
+
+const UNMADE: RegId = RegId(u32::MAX);
+
+/// Numbers below this are looked up by index.
+const LOW: u32 = 1 << 16;
+
+impl Range {
+    /// The place of the register of that number.
+    fn slot(&mut self, number: u32) -> &mut RegId {
+        if number >= LOW {
+            return self.made_high.entry(number).or_insert(UNMADE);
+        }
+        let number = number as usize;
+        if number >= self.made.len() {
+            self.made.resize(number + 1, UNMADE);
+        }
+        &mut self.made[number]
+    }
 }
 
 /// A declaration that a scope's end takes back: the name, and what it stood for before.
@@ -40,8 +62,8 @@ enum Undo<'a> {
 #[derive(Default)]
 pub(crate) struct Scopes<'a> {
     depth: u32,
-    singles: HashMap<&'a str, (u32, Name)>,
-    ranges: HashMap<&'a str, (u32, usize)>,
+    singles: FxHashMap<&'a str, (u32, Name)>,
+    ranges: FxHashMap<&'a str, (u32, usize)>,
     all_ranges: Vec<Range>,
     undo: Vec<Undo<'a>>,
     marks: Vec<usize>,
@@ -76,7 +98,14 @@ impl<'a> Scopes<'a> {
     /// Declares `prefix<count>`; `false` if this scope has it already.
     pub(crate) fn declare_range(&mut self, prefix: &'a str, count: u32, ty: Type, vector: u8) -> bool {
         let before = self.ranges.insert(prefix, (self.depth, self.all_ranges.len()));
-        self.all_ranges.push(Range { count, ty, vector, made: HashMap::new(), outer: before });
+        self.all_ranges.push(Range {
+            count,
+            ty,
+            vector,
+            made: Vec::new(),
+            made_high: FxHashMap::default(),
+            outer: before,
+        });
         self.undo.push(Undo::Range(prefix, before));
         before.is_none_or(|(depth, _)| depth < self.depth)
     }
@@ -101,10 +130,12 @@ impl<'a> Scopes<'a> {
             (_, Some((_, index, number))) => {
                 let range = &mut self.all_ranges[index];
                 let (ty, vector) = (range.ty, range.vector);
-                let id = *range.made.entry(number).or_insert_with(|| {
+                let slot = range.slot(number);
+                if *slot == UNMADE {
+                    *slot = RegId(registers.len() as u32);
                     registers.push(Register { name: name.to_owned(), ty, vector });
-                    RegId(registers.len() as u32 - 1)
-                });
+                }
+                let id = *slot;
                 Some(Name::Reg(id))
             }
             (None, None) => None,
