@@ -8,8 +8,11 @@ mod calls;
 mod forms;
 mod operands;
 mod row;
+mod samples;
 
 pub use calls::{Call, EXTERNS, address_taken, call_parts, is_provided, reachable};
+
+pub use samples::samples;
 
 use thiserror::Error;
 
