@@ -64,9 +64,9 @@ pub(crate) fn resolve(table: &EnergyTable, options: &PowerOptions) -> Result<Cha
             let message = format!("the row of `{}` needs one of `pj` and `inactive_of`", charge.event);
             return Err(PowerError::BadTable { name: table.name.clone(), message });
         }
-        if let Some(active) = &charge.inactive_of
-            && !table.charge.iter().any(|other| &other.event == active && other.pj.is_some())
-        {
+        let of_nothing =
+            |active: &&String| !table.charge.iter().any(|other| &other.event == *active && other.pj.is_some());
+        if let Some(active) = charge.inactive_of.as_ref().filter(of_nothing) {
             return Err(unknown("event with an energy", active));
         }
         let class = table.row(component).map_or(1.0, |row| table.technology.dynamic(row.class));

@@ -1,6 +1,6 @@
 //! Activity and residency to joules.
 //!
-//! A [`PowerModel`](model::PowerModel) is built from a GPU's description and its energy table (`tables/*.toml`, each
+//! A [`PowerModel`] is built from a GPU's description and its energy table (`tables/*.toml`, each
 //! figure with its source), and turns the samples that a simulation counted into energy by component, power over
 //! time, and AccelWattch's view of the same. It is a pure function of the counts: the machine knows nothing of it.
 //!

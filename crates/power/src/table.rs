@@ -311,7 +311,7 @@ impl EnergyTable {
             |what, given: &str| Err(PowerError::UnknownName { name: self.name.clone(), what, given: given.to_owned() });
         for (rows, in_sm) in [(&self.sm, true), (&self.chip, false)] {
             for name in rows.keys() {
-                if !Component::named(name).is_some_and(|component| component.in_sm() == in_sm) {
+                if Component::named(name).is_none_or(|component| component.in_sm() != in_sm) {
                     return unknown("component", name);
                 }
             }

@@ -141,7 +141,7 @@ fn energy_lost_or_invented_on_the_way_to_the_report() {
     let cases: [(&str, Tamper); 8] = [
         ("the run's joules", |report| report.total.joules.dynamic *= 1.000_001),
         ("the components", |report| report.total.components[7].joules.leakage *= 1.001),
-        ("the components", |report| drop(report.total.components.pop())),
+        ("the components", |report| report.total.components.truncate(20)),
         ("the labels", |report| report.total.labels[6].joules = 0.0),
         ("the launches", |report| drop(report.launches.pop())),
         ("the kernels", |report| report.kernels[0].power.components[9].joules.dynamic += 1e-9),

@@ -111,7 +111,7 @@ fn gddr5_background() {
         model.sample(&sample).component(Dram).leakage / sample_seconds(&sample)
     };
     close(watts(924.0, 1.0), 4.5);
-    close(watts(785.4, 0.85), 4.5 * (192.0 + 20.6 * (3.1416 - 3.2)) / 202.2176 * 0.85);
+    close(watts(785.4, 0.85), 4.5 * (192.0 - 20.6 * 0.0584) / 202.2176 * 0.85);
     close(watts(1062.6, 1.15), 4.5 * (192.0 + 20.6 * (4.2504 - 3.2)) / 202.2176 * 1.15);
 }
 

@@ -49,7 +49,7 @@ pub fn occupancy(spec: &Spec, threads: u32, registers: u32, shared_bytes: u32) -
     let unit = u64::from(spec.register_unit.max(1));
     let registers = (u64::from(registers) * 32).div_ceil(unit).saturating_mul(unit).saturating_mul(warps);
     let shared = u64::from(shared_bytes).next_multiple_of(u64::from(spec.shared_unit_bytes.max(1)));
-    let fit = |have: u32, need: u64| if need == 0 { u64::MAX } else { u64::from(have) / need };
+    let fit = |have: u32, need: u64| u64::from(have).checked_div(need).unwrap_or(u64::MAX);
     let limits = [
         (u64::from(spec.ctas_per_sm), Limit::CtaSlots),
         (fit(spec.warps_per_sm, warps), Limit::Warps),
