@@ -1,13 +1,14 @@
 //! Cycles of the reference cases beside those of an established simulator, and the speed of this one.
 //!
 //! Arguments: cases (none: all) and settings such as `l1d.sets=64`; `-v` prints counters and issue slots, `-t N` uses N
-//! threads, `-n` steps every cycle, `--leave-one-out` chooses the fitted constants for each case by the others alone.
+//! threads, `-n` steps every cycle, `-f` executes functionally only, `--leave-one-out` chooses the fitted constants for each case by the others alone.
 
 use std::error::Error;
 use std::time::Instant;
 use warpwatt_machine::spec::Spec;
 use warpwatt_machine::stats::{Counters, Slot};
 use warpwatt_machine::{Gpu, Options};
+use warpwatt_simt::functional::FunctionalDevice;
 use warpwatt_workloads::reference::{self, Case};
 
 type Table = std::collections::BTreeMap<String, std::collections::BTreeMap<String, String>>;
@@ -136,12 +137,13 @@ fn main() -> Result<(), Box<dyn Error>> {
         return Ok(());
     };
     let (mut names, mut settings, mut verbose, mut leave) = (Vec::new(), Vec::new(), false, false);
-    let (mut threads, mut no_skip) = (1, false);
+    let (mut threads, mut no_skip, mut functional) = (1, false, false);
     let mut arguments = std::env::args().skip(1);
     while let Some(a) = arguments.next() {
         match a.as_str() {
             "-v" => verbose = true,
             "-n" => no_skip = true,
+            "-f" => functional = true,
             "-t" => threads = arguments.next().ok_or("-t takes a number")?.parse()?,
             "--leave-one-out" => leave = true,
             _ if a.contains('=') => settings.push(a),
@@ -155,6 +157,17 @@ fn main() -> Result<(), Box<dyn Error>> {
     let setup = Setup { ptx, theirs, threads, no_skip };
     if leave {
         return setup.leave_one_out(&cases);
+    }
+    if functional {
+        for case in &cases {
+            let mut device = FunctionalDevice::new(Default::default());
+            let begun = Instant::now();
+            case.run(&mut device, &setup.ptx)?;
+            let wall = begun.elapsed().as_secs_f64();
+            let instructions = device.counts().warp_instructions;
+            println!("{:20} {instructions:10} {:8.3} Mwarp/s {wall:8.3} s", case.name, instructions as f64 / wall / 1e6);
+        }
+        return Ok(());
     }
     println!(
         "{:20} {:>9} {:>9} {:>7}  {:>10} {:>8} {:>8}",
