@@ -257,12 +257,12 @@ impl<'a> BodyParser<'a, '_> {
         self.cur.bump();
         let mut names = Vec::new();
         loop {
-            names.push(self.cur.expect(Kind::Ident, "a label")?);
+            names.push(self.cur.require(Kind::Ident, "a label")?);
             if !self.cur.eat(Kind::Comma) {
                 break;
             }
         }
-        self.cur.expect(Kind::Semi, "`;` behind the list of labels")?;
+        self.cur.require(Kind::Semi, "`;` behind the list of labels")?;
         let list = self.body.branch_targets.len() as u32;
         self.body.branch_targets.push(vec![0; names.len()]);
         for (entry, name) in names.into_iter().enumerate() {
@@ -275,7 +275,7 @@ impl<'a> BodyParser<'a, '_> {
         self.cur.bump();
         let mut list = Vec::new();
         loop {
-            let token = self.cur.expect(Kind::Ident, "a function")?;
+            let token = self.cur.require(Kind::Ident, "a function")?;
             let name = self.cur.slice(token);
             match self.names.get(name) {
                 Some(ModuleName::Function(id)) => list.push(id),
@@ -288,7 +288,7 @@ impl<'a> BodyParser<'a, '_> {
                 break;
             }
         }
-        self.cur.expect(Kind::Semi, "`;` behind the list of functions")?;
+        self.cur.require(Kind::Semi, "`;` behind the list of functions")?;
         self.body.call_targets.push(list);
         Ok(Label::CallTargets(self.body.call_targets.len() as u32 - 1))
     }
@@ -297,13 +297,13 @@ impl<'a> BodyParser<'a, '_> {
     fn prototype(&mut self) -> Parse<Label> {
         self.cur.bump();
         let returns = if self.cur.kind() == Kind::LParen { decl::parameters(&mut self.cur)? } else { Vec::new() };
-        self.cur.expect(Kind::Ident, "`_` in place of the function's name")?;
+        self.cur.require(Kind::Ident, "`_` in place of the function's name")?;
         let params = if self.cur.kind() == Kind::LParen { decl::parameters(&mut self.cur)? } else { Vec::new() };
         while matches!(self.cur.dotted(), "noreturn" | "abi_preserve" | "abi_preserve_control") {
             self.cur.bump();
             self.cur.eat(Kind::Int);
         }
-        self.cur.expect(Kind::Semi, "`;` behind the prototype")?;
+        self.cur.require(Kind::Semi, "`;` behind the prototype")?;
         self.body.prototypes.push(Prototype { params, returns });
         Ok(Label::Prototype(self.body.prototypes.len() as u32 - 1))
     }
@@ -357,7 +357,7 @@ impl<'a> BodyParser<'a, '_> {
                 break;
             }
         }
-        self.cur.expect(Kind::Semi, "`;` behind the declaration")?;
+        self.cur.require(Kind::Semi, "`;` behind the declaration")?;
         Ok(())
     }
 
@@ -378,11 +378,11 @@ impl<'a> BodyParser<'a, '_> {
             return Err(Fault::new(self.cur.span(), format!("registers of type .{}", at.ty.name())));
         }
         loop {
-            let name = self.cur.expect(Kind::Ident, "a register's name")?;
+            let name = self.cur.require(Kind::Ident, "a register's name")?;
             let text = self.cur.slice(name);
             if self.cur.eat(Kind::Less) {
                 let count = self.cur.unsigned32("a number of registers")?;
-                self.cur.expect(Kind::Greater, "`>`")?;
+                self.cur.require(Kind::Greater, "`>`")?;
                 if !self.scopes.declare_range(text, count, at.ty, at.vector) {
                     return Err(Fault::new(name.span(), format!("`{text}<…>` is declared twice in this scope")));
                 }
@@ -395,7 +395,7 @@ impl<'a> BodyParser<'a, '_> {
                 break;
             }
         }
-        self.cur.expect(Kind::Semi, "`;` behind the registers")?;
+        self.cur.require(Kind::Semi, "`;` behind the registers")?;
         Ok(())
     }
 

@@ -77,7 +77,7 @@ impl<'a> Cursor<'a> {
     }
 
     /// Takes a token of that kind, or says what was expected.
-    pub(crate) fn expect(&mut self, kind: Kind, what: &str) -> Parse<Token> {
+    pub(crate) fn require(&mut self, kind: Kind, what: &str) -> Parse<Token> {
         if self.kind() == kind { Ok(self.bump()) } else { Err(self.unexpected(what)) }
     }
 
@@ -109,7 +109,7 @@ impl<'a> Cursor<'a> {
 
     /// An unsigned integer literal.
     pub(crate) fn unsigned(&mut self, what: &str) -> Parse<u64> {
-        let token = self.expect(Kind::Int, what)?;
+        let token = self.require(Kind::Int, what)?;
         integer(self.slice(token)).ok_or_else(|| {
             Fault::new(token.span(), "this integer does not fit in 64 bits").help("the largest is 2^64 - 1")
         })

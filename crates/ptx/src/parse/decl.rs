@@ -49,7 +49,7 @@ pub(crate) fn attributes(cur: &mut Cursor<'_>) -> Parse<Attributes> {
             Kind::LBracket => {
                 cur.bump();
                 cur.unsigned("a constant bank number")?;
-                cur.expect(Kind::RBracket, "`]`")?;
+                cur.require(Kind::RBracket, "`]`")?;
                 continue;
             }
             _ => break,
@@ -121,12 +121,12 @@ pub(crate) fn named(
     at: Attributes,
     start: u32,
 ) -> Parse<Variable> {
-    let name = cur.expect(Kind::Ident, "the variable's name")?;
+    let name = cur.require(Kind::Ident, "the variable's name")?;
     let mut dims = Vec::new();
     while cur.kind() == Kind::LBracket {
         let open = cur.bump();
         let length = if cur.kind() == Kind::RBracket { 0 } else { cur.unsigned("an array length")? };
-        cur.expect(Kind::RBracket, "`]`")?;
+        cur.require(Kind::RBracket, "`]`")?;
         if length == 0 && !dims.is_empty() {
             return Err(Fault::new(open.span(), "only the first dimension may be left open"));
         }
@@ -172,11 +172,11 @@ pub(crate) fn close_dimension(variable: &mut Variable, length: u64) {
 
 /// A parenthesised parameter list, its `(` being the current token.
 pub(crate) fn parameters(cur: &mut Cursor<'_>) -> Parse<Vec<Variable>> {
-    cur.expect(Kind::LParen, "`(`")?;
+    cur.require(Kind::LParen, "`(`")?;
     let mut list: Vec<Variable> = Vec::new();
     while cur.kind() != Kind::RParen {
         if !list.is_empty() {
-            cur.expect(Kind::Comma, "`,` or `)`")?;
+            cur.require(Kind::Comma, "`,` or `)`")?;
         }
         let start = cur.token().start;
         let space = match cur.dotted() {

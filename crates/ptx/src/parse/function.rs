@@ -23,7 +23,7 @@ impl ModuleParser<'_, '_> {
             Vec::new()
         };
         let what = if entry { "the kernel's name" } else { "the function's name" };
-        let name = self.cur.expect(Kind::Ident, what)?;
+        let name = self.cur.require(Kind::Ident, what)?;
         let params = if self.cur.kind() == Kind::LParen { decl::parameters(&mut self.cur)? } else { Vec::new() };
         let mut function = Function {
             name: self.cur.slice(name).to_owned(),

@@ -31,7 +31,7 @@ pub(crate) fn initialiser<'a>(cur: &mut Cursor<'a>, variable: &mut Variable, nam
         let value = list.value()?;
         list.items.push(Init { offset: 0, value });
         if braced {
-            list.cur.expect(Kind::RBrace, "`}`")?;
+            list.cur.require(Kind::RBrace, "`}`")?;
         }
     } else {
         let covered = list.level(0, 0)?;
@@ -59,7 +59,7 @@ struct List<'c, 'a, 'n> {
 impl List<'_, '_, '_> {
     /// One braced list at nesting depth `depth`, which starts at byte `base`; gives the bytes that it covers.
     fn level(&mut self, depth: usize, base: u64) -> Parse<u64> {
-        let open = self.cur.expect(Kind::LBrace, "`{`")?;
+        let open = self.cur.require(Kind::LBrace, "`{`")?;
         let (length, stride) = (self.lengths[depth], self.strides[depth]);
         let room = if length == 0 { u64::MAX } else { length * stride };
         let mut offset = 0u64;
@@ -148,20 +148,20 @@ impl List<'_, '_, '_> {
             return Err(Fault::new(span, format!("the mask {mask:#x} does not cut out {} whole bytes", self.element))
                 .help("a mask is 0xFF, 0xFF00, … for a one-byte element"));
         }
-        self.cur.expect(Kind::LParen, "`(`")?;
+        self.cur.require(Kind::LParen, "`(`")?;
         let value = self.symbol(Some((shift / 8) as u8), self.element as u8)?;
-        self.cur.expect(Kind::RParen, "`)`")?;
+        self.cur.require(Kind::RParen, "`)`")?;
         Ok(value)
     }
 
     /// `sym`, `sym+4`, `generic(sym)+4`; `mask` is the first byte that a mask cuts out.
     fn symbol(&mut self, mask: Option<u8>, size: u8) -> Parse<InitValue> {
-        let mut token = self.cur.expect(Kind::Ident, "a variable or function")?;
+        let mut token = self.cur.require(Kind::Ident, "a variable or function")?;
         let generic = self.cur.slice(token) == "generic" && self.cur.kind() == Kind::LParen;
         if generic {
             self.cur.bump();
-            token = self.cur.expect(Kind::Ident, "a variable")?;
-            self.cur.expect(Kind::RParen, "`)`")?;
+            token = self.cur.require(Kind::Ident, "a variable")?;
+            self.cur.require(Kind::RParen, "`)`")?;
         }
         let addend =
             if matches!(self.cur.kind(), Kind::Plus | Kind::Minus) { self.cur.signed("an offset")? } else { 0 };

@@ -12,7 +12,7 @@ use crate::words;
 pub(crate) fn parse(p: &mut BodyParser<'_, '_>) -> Parse<()> {
     let start = p.cur.token().start;
     let guard = guard(p)?;
-    let token = p.cur.expect(Kind::Ident, "an instruction")?;
+    let token = p.cur.require(Kind::Ident, "an instruction")?;
     let name = p.cur.slice(token);
     let Some(opcode) = words::opcode(name) else {
         return Err(Fault::new(token.span(), format!("unknown instruction `{}`", shorten(name)))
@@ -48,7 +48,7 @@ fn semicolon(p: &mut BodyParser<'_, '_>) -> Parse<()> {
         let last = p.cur.tokens[p.cur.position - 1];
         return Err(Fault::new(last.span(), "`;` is missing at the end of this instruction"));
     }
-    p.cur.expect(Kind::Semi, "`,` or `;`").map(|_| ())
+    p.cur.require(Kind::Semi, "`,` or `;`").map(|_| ())
 }
 
 fn guard(p: &mut BodyParser<'_, '_>) -> Parse<Option<Guard>> {
@@ -56,7 +56,7 @@ fn guard(p: &mut BodyParser<'_, '_>) -> Parse<Option<Guard>> {
         return Ok(None);
     }
     let negated = p.cur.eat(Kind::Not);
-    let token = p.cur.expect(Kind::Ident, "a predicate register")?;
+    let token = p.cur.require(Kind::Ident, "a predicate register")?;
     let name = p.cur.slice(token);
     match p.resolve(name) {
         Some(Resolved::Reg(reg)) if p.body.registers[reg.0 as usize].ty == Type::Pred => {
@@ -121,9 +121,9 @@ fn mention(p: &mut BodyParser<'_, '_>, index: usize) -> Operand {
 fn call(p: &mut BodyParser<'_, '_>, operands: &mut Vec<Operand>) -> Parse<()> {
     if p.cur.kind() == Kind::LParen {
         operands.push(params(p)?);
-        p.cur.expect(Kind::Comma, "`,` behind the return values")?;
+        p.cur.require(Kind::Comma, "`,` behind the return values")?;
     }
-    let token = p.cur.expect(Kind::Ident, "a function or a register that holds its address")?;
+    let token = p.cur.require(Kind::Ident, "a function or a register that holds its address")?;
     let name = p.cur.slice(token);
     operands.push(match p.resolve(name) {
         Some(Resolved::Function(function)) => Operand::Function(function),
@@ -164,7 +164,7 @@ fn params(p: &mut BodyParser<'_, '_>) -> Parse<Operand> {
     let mut mods = Modifiers::default();
     while p.cur.kind() != Kind::RParen {
         if !list.is_empty() {
-            p.cur.expect(Kind::Comma, "`,` or `)`")?;
+            p.cur.require(Kind::Comma, "`,` or `)`")?;
         }
         list.push(operand::parse(p, &mut mods)?);
     }

@@ -25,7 +25,7 @@ pub(crate) fn parse(cur: &mut Cursor<'_>, opcode: Opcode) -> Parse<Modifiers> {
         if meaning == Word::Space(Space::Const) && cur.kind() == Kind::LBracket {
             cur.bump();
             cur.unsigned("a constant bank number")?;
-            cur.expect(Kind::RBracket, "`]`")?;
+            cur.require(Kind::RBracket, "`]`")?;
         }
     }
     Ok(mods)

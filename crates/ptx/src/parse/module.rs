@@ -254,7 +254,7 @@ impl ModuleParser<'_, '_> {
     fn target_directive(&mut self) -> Parse<()> {
         self.cur.bump();
         loop {
-            let token = self.cur.expect(Kind::Ident, "a target such as `sm_35`")?;
+            let token = self.cur.require(Kind::Ident, "a target such as `sm_35`")?;
             self.module.target.push(self.cur.slice(token).to_owned());
             if !self.cur.eat(Kind::Comma) {
                 return Ok(());
@@ -277,7 +277,7 @@ impl ModuleParser<'_, '_> {
     fn file_directive(&mut self) -> Parse<()> {
         self.cur.bump();
         let index = self.cur.unsigned32("a file number")?;
-        let path = self.cur.expect(Kind::Str, "the file's path in quotes")?;
+        let path = self.cur.require(Kind::Str, "the file's path in quotes")?;
         self.module.files.push((index, self.cur.slice(path).trim_matches('"').to_owned()));
         while self.cur.eat(Kind::Comma) {
             self.cur.unsigned("a time stamp or size")?;
@@ -324,7 +324,7 @@ impl ModuleParser<'_, '_> {
                 break;
             }
         }
-        self.cur.expect(Kind::Semi, "`;` behind the declaration")?;
+        self.cur.require(Kind::Semi, "`;` behind the declaration")?;
         Ok(())
     }
 
@@ -431,12 +431,12 @@ fn guess_address_size(module: &Module) -> u8 {
 pub(crate) fn pragma(cur: &mut Cursor<'_>) -> Parse<()> {
     cur.bump();
     loop {
-        cur.expect(Kind::Str, "a pragma in quotes")?;
+        cur.require(Kind::Str, "a pragma in quotes")?;
         if !cur.eat(Kind::Comma) {
             break;
         }
     }
-    cur.expect(Kind::Semi, "`;` behind the pragma")?;
+    cur.require(Kind::Semi, "`;` behind the pragma")?;
     Ok(())
 }
 
@@ -450,7 +450,7 @@ pub(crate) fn loc(cur: &mut Cursor<'_>) -> Parse<(u32, u32)> {
         match cur.word() {
             "function_name" => {
                 cur.bump();
-                cur.expect(Kind::Ident, "a label of a string")?;
+                cur.require(Kind::Ident, "a label of a string")?;
                 if cur.eat(Kind::Plus) {
                     cur.unsigned("an offset")?;
                 }

@@ -21,7 +21,7 @@ fn vector(p: &mut BodyParser<'_, '_>, mods: &mut Modifiers) -> Parse<Operand> {
     let mut list = Vec::new();
     while p.cur.kind() != Kind::RBrace {
         if !list.is_empty() {
-            p.cur.expect(Kind::Comma, "`,` or `}`")?;
+            p.cur.require(Kind::Comma, "`,` or `}`")?;
         }
         if list.len() == 256 {
             return Err(Fault::new(open.span(), "a vector of more than 256 values"));
@@ -46,7 +46,7 @@ fn value(p: &mut BodyParser<'_, '_>, mods: &mut Modifiers) -> Parse<Operand> {
         Kind::Ident => named(p, mods),
         Kind::Not => {
             p.cur.bump();
-            let token = p.cur.expect(Kind::Ident, "a predicate register")?;
+            let token = p.cur.require(Kind::Ident, "a predicate register")?;
             let name = p.cur.slice(token);
             match p.resolve(name) {
                 Some(Resolved::Reg(reg)) if p.body.registers[reg.0 as usize].ty == Type::Pred => {
@@ -181,7 +181,7 @@ fn bracketed(p: &mut BodyParser<'_, '_>) -> Parse<Operand> {
         Operand::Vector(list) => list,
         one => Box::from([one]),
     };
-    p.cur.expect(Kind::RBracket, "`]`")?;
+    p.cur.require(Kind::RBracket, "`]`")?;
     Ok(Operand::Texture { texture, sampler, coords })
 }
 
