@@ -165,7 +165,11 @@ fn main() -> Result<(), Box<dyn Error>> {
             case.run(&mut device, &setup.ptx)?;
             let wall = begun.elapsed().as_secs_f64();
             let instructions = device.counts().warp_instructions;
-            println!("{:20} {instructions:10} {:8.3} Mwarp/s {wall:8.3} s", case.name, instructions as f64 / wall / 1e6);
+            println!(
+                "{:20} {instructions:10} {:8.3} Mwarp/s {wall:8.3} s",
+                case.name,
+                instructions as f64 / wall / 1e6
+            );
         }
         return Ok(());
     }
