@@ -25,13 +25,22 @@ fn kernel(body: &str) -> String {
 
 const BODIES: &[(&str, &str)] = &[
     ("integer", "add.s32 %r6, %r6, %r3; xor.b32 %r7, %r6, 85; mad.lo.s32 %r6, %r7, 5, %r6; shl.b32 %r8, %r6, 3;"),
-    ("float", "fma.rn.f32 %f3, %f1, %f2, %f3; add.f32 %f4, %f3, %f1; mul.f32 %f5, %f4, %f2; fma.rn.f32 %f3, %f5, %f1, %f3;"),
-    ("wide", "add.s64 %rd4, %rd4, %rd2; mul.wide.s32 %rd5, %r3, 4; add.s64 %rd6, %rd5, %rd1; sub.s64 %rd4, %rd6, %rd4;"),
+    (
+        "float",
+        "fma.rn.f32 %f3, %f1, %f2, %f3; add.f32 %f4, %f3, %f1; mul.f32 %f5, %f4, %f2; fma.rn.f32 %f3, %f5, %f1, %f3;",
+    ),
+    (
+        "wide",
+        "add.s64 %rd4, %rd4, %rd2; mul.wide.s32 %rd5, %r3, 4; add.s64 %rd6, %rd5, %rd1; sub.s64 %rd4, %rd6, %rd4;",
+    ),
     ("double", "fma.rn.f64 %fd2, %fd1, %fd1, %fd2; add.f64 %fd3, %fd2, %fd1;"),
     ("global", "ld.global.u32 %r7, [%rd3]; add.s32 %r6, %r6, %r7; st.global.u32 [%rd3], %r6;"),
     ("shared", "st.shared.u32 [%r4], %r6; ld.shared.u32 %r7, [%r4]; ld.shared.u32 %r8, [s+64]; add.s32 %r6, %r7, %r8;"),
-    ("divergent", "and.b32 %r7, %r1, 3; setp.lt.s32 %p2, %r7, 2; @%p2 bra A; add.s32 %r6, %r6, 1; bra B;
-        A: add.s32 %r6, %r6, 2; B: add.s32 %r6, %r6, 3;"),
+    (
+        "divergent",
+        "and.b32 %r7, %r1, 3; setp.lt.s32 %p2, %r7, 2; @%p2 bra A; add.s32 %r6, %r6, 1; bra B;
+        A: add.s32 %r6, %r6, 2; B: add.s32 %r6, %r6, 3;",
+    ),
 ];
 
 #[divan::bench(args = BODIES.iter().map(|b| b.0))]
