@@ -281,15 +281,8 @@ fn rare<M: GlobalAccess>(
 fn arithmetic(warp: &mut Warp, out: &mut Output, program: &Program, a: &Alu, lanes: u32) {
     let regs = warp.registers(program);
     let preds = a.pred_sources.map(|p| warp.pred(p));
-    if a.narrow == 0 {
-        let rows = a.sources.map(|s| regs.window(s));
-        a.op.execute(&Inputs { rows, preds, carry: warp.carry }, out);
-    } else {
-        registers::execute_narrowed(regs, a, preds, warp.carry, out);
-    }
-    if a.widen.from != 0 {
-        registers::widen(&mut out.window, a.widen);
-    }
+    let rows = a.sources.map(|s| regs.window(s));
+    a.op.execute(&Inputs { rows, preds, carry: warp.carry }, out);
     match a.dest {
         Dest::Row(row) => warp.row_mut(row).merge(&out.window[0], lanes),
         Dest::Wide(row) => crate::alu::merge64(warp.window_mut(row), &out.window, lanes),

@@ -1,8 +1,8 @@
 //! Access to a warp's registers by decoded operands.
 
-use crate::alu::{Inputs, Output, Row, Window, ZERO, lanes64, lanes64_mut, merge64};
+use crate::alu::{Row, Window, ZERO, lanes64, merge64};
 use crate::program::Program;
-use crate::program::op::{Alu, NO_PRED, Pieces, PredSrc, Src, Widen};
+use crate::program::op::{NO_PRED, Pieces, PredSrc, Src};
 use crate::warp::Warp;
 
 /// The arrays that operands point into.
@@ -152,38 +152,5 @@ impl Warp {
     pub(super) fn lanes_max(&self, program: &Program, src: Src, lanes: u32) -> u32 {
         let row = self.registers(program).row(src);
         crate::memory::lanes_of(lanes).map(|lane| row[lane]).max().unwrap_or(0)
-    }
-}
-
-/// Arithmetic that reads 64-bit registers as narrower types.
-#[cold]
-#[inline(never)]
-pub(super) fn execute_narrowed(regs: Registers<'_>, a: &Alu, preds: [u32; 2], carry: u32, out: &mut Output) {
-    let mut copies = [ZERO; 4];
-    for (n, copy) in copies.iter_mut().enumerate() {
-        if a.narrow >> n & 1 != 0 {
-            copy[0] = Row(regs.wide(a.sources[n]).map(|v| v as u32));
-        } else {
-            *copy = *regs.window(a.sources[n]);
-        }
-    }
-    a.op.execute(&Inputs { rows: std::array::from_fn(|n| &copies[n]), preds, carry }, out);
-}
-
-/// Extends a result to its register.
-#[inline(never)]
-pub(super) fn widen(window: &mut Window, w: Widen) {
-    let extend = |v: u32| -> u64 {
-        if w.signed {
-            let shift = 64 - w.from as u32;
-            (((v as u64) << shift) as i64 >> shift) as u64
-        } else {
-            v as u64
-        }
-    };
-    let values = window[0].0.map(extend);
-    match w.to {
-        64 => *lanes64_mut(window) = values,
-        bits => window[0] = Row(values.map(|v| (v & ((1 << bits) - 1)) as u32)),
     }
 }

@@ -185,9 +185,6 @@ pub(crate) enum Kind {
 pub(crate) struct Alu {
     pub(crate) op: AluOp,
     pub(crate) sources: [Src; 4],
-    /// Bit i: source i is a 64-bit register read as a narrower type.
-    pub(crate) narrow: u8,
-    pub(crate) widen: Widen,
     pub(crate) dest: Dest,
     pub(crate) pred_sources: [PredSrc; 2],
 }
@@ -198,16 +195,6 @@ pub(crate) enum Dest {
     Row(u32),
     Wide(u32),
     Preds([u16; 2]),
-}
-
-/// How a result fills a register that is wider than its type.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Widen {
-    /// Bits of the value; 0: nothing to do.
-    pub(crate) from: u8,
-    /// Bits of the register.
-    pub(crate) to: u8,
-    pub(crate) signed: bool,
 }
 
 /// A register and the parts of equal size that it is made of, lowest first.

@@ -17,7 +17,7 @@ use super::image::ModuleImage;
 use super::layout::{FrameLayout, SharedLayout};
 use super::op::*;
 use super::storage::Storage;
-use crate::alu::{self, AluOp, Level, Row, Shape, Window};
+use crate::alu::{self, AluOp, Level, Row, Window};
 use crate::opinfo::MemSpace;
 
 /// Immediates and addresses as rows, each value once.
@@ -192,43 +192,36 @@ impl<'a> Decoder<'a> {
         let shape = *op.shape();
         let operands = &instruction.operands;
         let (mut sources, mut pred_sources) = ([Src::ZERO; 4], [PredSrc::FALSE; 2]);
-        let (mut row, mut pred, mut narrow) = (0, 0, 0);
+        let (mut row, mut pred) = (0, 0);
         for (ty, operand) in shape.sources.iter().map_while(|t| *t).zip(operands.get(dests..).unwrap_or(&[])) {
             if ty == Type::Pred {
                 pred_sources[pred] = self.pred_source(operand)?;
                 pred += 1;
             } else {
                 let (src, wide) = self.source(operand, ty)?;
-                narrow |= ((wide && ty.bytes() < 8) as u8) << row;
+                if wide != (ty.bytes() == 8) {
+                    return unsupported(format!("a 64-bit register where {} bits are read", 8 * ty.bytes()));
+                }
                 sources[row] = src;
                 row += 1;
             }
         }
-        let (dest, widen) = self.result(instruction, op)?;
-        Ok(Kind::Alu(Alu { op, sources, narrow, widen, dest, pred_sources }))
+        let dest = self.result(instruction, op)?;
+        Ok(Kind::Alu(Alu { op, sources, dest, pred_sources }))
     }
 
-    fn result(&mut self, instruction: &Instruction, op: AluOp) -> Decode<(Dest, Widen)> {
-        let Shape { dest, .. } = *op.shape();
+    fn result(&self, instruction: &Instruction, op: AluOp) -> Decode<Dest> {
         let first = instruction.operands.first();
-        match dest {
+        match op.shape().dest {
             alu::Dest::Pred => {
                 let q = if instruction.mods.dual { self.pred_dest(instruction.operands.get(1))? } else { NO_PRED };
-                Ok((Dest::Preds([self.pred_dest(first)?, q]), Widen::default()))
+                Ok(Dest::Preds([self.pred_dest(first)?, q]))
             }
-            alu::Dest::Row64 => Ok((Dest::Wide(self.dest(first, 8)?.0), Widen::default())),
-            alu::Dest::Row32 => {
-                let ty = instruction.mods.ty().unwrap_or(Type::B32);
-                let (dest, bytes) = self.dest(first, ty.bytes().min(4))?;
-                let from = ty.bytes().min(4) as u8 * 8;
-                let to = bytes as u8 * 8;
-                let widen = if to > from && (ty.is_signed() || to == 64) {
-                    Widen { from, to, signed: ty.is_signed() }
-                } else {
-                    Widen::default()
-                };
-                Ok((if bytes == 8 { Dest::Wide(dest) } else { Dest::Row(dest) }, widen))
-            }
+            alu::Dest::Row64 => Ok(Dest::Wide(self.dest(first, 8)?.0)),
+            alu::Dest::Row32 => match self.dest(first, 1)? {
+                (_, 8) => unsupported("a 64-bit register where 32 bits are written"),
+                (row, _) => Ok(Dest::Row(row)),
+            },
         }
     }
 
