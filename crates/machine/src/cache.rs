@@ -128,7 +128,12 @@ impl TagArray {
         let tag = address >> self.line_shift;
         let first = self.set_of(address) * self.ways;
         let set = &self.tags[first as usize..(first + self.ways) as usize];
-        set.iter().position(|&t| t == tag).map(|way| first + way as u32)
+        // No early exit: which way it is cannot be predicted, so a branch per way costs more than the comparisons.
+        let mut found = u32::MAX;
+        for (way, &t) in set.iter().enumerate() {
+            found = if t == tag { way as u32 } else { found };
+        }
+        (found != u32::MAX).then(|| first + found)
     }
 
     /// Looks up sectors of the line of an address. Changes nothing: a hit is made the most recent by [`Self::touch`].

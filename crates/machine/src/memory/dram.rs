@@ -11,7 +11,6 @@
 //! banks are in masks by what they need, so a clock looks at candidates only.
 
 use super::address::Coordinates;
-use super::ones;
 use super::slice::Burst;
 use super::timing::{Command, Earliest, Timing};
 use serde::{Deserialize, Serialize};
@@ -137,7 +136,10 @@ impl Channel {
                 soonest = soonest.min(channel);
                 continue;
             }
-            for bank in ones(self.hits[direction].into()) {
+            let mut left = self.hits[direction];
+            while left != 0 {
+                let bank = left.trailing_zeros();
+                left &= left - 1;
                 let legal = self.earliest.clock(timing, command, bank);
                 if legal > clock {
                     soonest = soonest.min(legal);
@@ -151,8 +153,15 @@ impl Channel {
             return (Some(self.column(timing, best.1, clock)), clock + 1);
         }
         let mut best = (u64::MAX, Command::Activate, 0);
-        for (mask, command) in [(self.closed, Command::Activate), (self.conflicts, Command::Precharge)] {
-            for bank in ones(mask.into()) {
+        for (mut left, command) in [(self.closed, Command::Activate), (self.conflicts, Command::Precharge)] {
+            let channel = self.earliest.channel_clock(command);
+            if left != 0 && channel > clock {
+                soonest = soonest.min(channel);
+                continue;
+            }
+            while left != 0 {
+                let bank = left.trailing_zeros();
+                left &= left - 1;
                 let legal = self.earliest.clock(timing, command, bank);
                 if legal > clock {
                     soonest = soonest.min(legal);

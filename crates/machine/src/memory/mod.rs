@@ -218,7 +218,7 @@ impl MemoryState {
                     _ => 0,
                 };
                 let mut packet = Packet::new(request, home.slice, home.local, atomic);
-                packet.sm = sm as u16;
+                packet.sm = sm as u8;
                 let wire = &mut self.wires[sm];
                 if wire.is_empty() {
                     self.travelling |= 1 << sm;

@@ -38,9 +38,9 @@ pub struct Packet {
     /// Place of an atomic's payload.
     pub atomic: u32,
     /// Sender.
-    pub sm: u16,
+    pub sm: u8,
     /// Destination.
-    pub slice: u16,
+    pub slice: u8,
     /// Kind.
     pub kind: RequestKind,
     /// Origin.
@@ -65,8 +65,8 @@ impl Packet {
             local,
             tag: request.tag,
             atomic,
-            sm: request.sm,
-            slice: slice as u16,
+            sm: request.sm as u8,
+            slice: slice as u8,
             kind: request.kind,
             traffic: request.traffic,
             sectors: left,
@@ -105,7 +105,7 @@ pub struct Answer {
     /// Place of an atomic's payload and result.
     pub atomic: u32,
     /// Receiver.
-    pub sm: u16,
+    pub sm: u8,
     /// Kind.
     pub kind: ReplyKind,
     /// Origin of the request.
