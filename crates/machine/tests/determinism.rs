@@ -14,12 +14,18 @@ fn threads_skipping_and_repetition_do_not_matter() {
             assert!(output == program.expected(), "{}: wrong result", program.kernel);
         }
         let expected = record(&stats);
-        for (n, no_skip, times) in [(1, false, 1), (2, false, 2), (3, false, 1), (1, true, 2), (2, true, 1), (3, true, 1)] {
+        for (n, no_skip, times) in
+            [(1, false, 1), (2, false, 2), (3, false, 1), (1, true, 2), (2, true, 1), (3, true, 1)]
+        {
             for _ in 0..times {
                 let (again, stats, _) = program.run(&spec, Options { no_skip, ..threads(n) }, None);
                 assert!(again == output, "{}: output with {n} threads, no_skip {no_skip}", program.kernel);
                 let record = record(&stats);
-                assert!(record == expected, "{}: {n} threads, no_skip {no_skip}:\n{expected}\n{record}", program.kernel);
+                assert!(
+                    record == expected,
+                    "{}: {n} threads, no_skip {no_skip}:\n{expected}\n{record}",
+                    program.kernel
+                );
             }
         }
     }

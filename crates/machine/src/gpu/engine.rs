@@ -13,8 +13,8 @@ use crate::message::{Femtoseconds, Inbox, Outbox};
 use crate::sm::Sm;
 use crate::sm::exchange::{CtaStart, Exchange, HeapResult};
 use crate::stats::{Counters, Ending};
-use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError, RwLock};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard};
 use warpwatt_simt::exec::Printed;
 use warpwatt_simt::fault::Fault;
 use warpwatt_simt::memory::GlobalMemory;
@@ -28,12 +28,21 @@ pub enum Pause {
     Attention,
     /// The observer wants a checkpoint.
     Checkpoint,
-    /// A sample was cut at this time: each SM's part is in its exchange, the memory side's here.
-    Sample(Femtoseconds, Box<(Counters, [u64; MEM_EVENTS])>),
+    /// A sample was cut.
+    Sample(Cut),
     /// The run is over.
     Over(Ending),
-    /// A program fault, with the SM.
-    Fault(Box<Fault>, usize),
+    /// A program fault, and the sample that was cut in its window.
+    Fault(Box<Fault>, Option<Cut>),
+}
+
+/// A sample: when it was cut, and the memory side's part. Each SM's part is in its exchange.
+#[derive(Debug)]
+pub struct Cut {
+    /// When.
+    pub time: Femtoseconds,
+    /// Counters and events of the memory side.
+    pub tally: Box<(Counters, [u64; MEM_EVENTS])>,
 }
 
 /// What the loop works on.
@@ -78,57 +87,78 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Runs a share of the SMs up to a time: those of the mask. SMs that have no mail and nothing to do stay behind.
-fn run_share(sms: &mut [Sm], first: usize, until: Femtoseconds, shared: &Shared<'_>) {
-    let mask = shared.mask.load(Ordering::Relaxed) >> first;
-    if mask & (u64::MAX >> (64 - sms.len())) == 0 {
-        return;
-    }
-    let memory = shared.memory.read().unwrap_or_else(PoisonError::into_inner);
-    for (i, sm) in sms.iter_mut().enumerate().filter(|(i, _)| mask >> i & 1 != 0) {
-        let mut x = lock(&shared.exchanges[first + i]);
-        let cut = shared.cut.load(Ordering::Relaxed);
-        if cut != 0 {
-            sm.run(cut, &mut x, &memory);
-            x.sample = Some(sm.take_activity());
-        }
-        sm.run(until, &mut x, &memory);
-        x.next_time = sm.next_time();
-        x.quiet = sm.quiet();
-        x.warp_instructions = sm.counts.counters.warp_instructions;
-    }
-}
-
 /// What all threads see.
+///
+/// SMs of a window are claimed one by one, each thread's own share first: a thread that the host does not let run
+/// holds nobody up, because the others do its part.
 struct Shared<'a> {
+    sms: &'a [Mutex<&'a mut Sm>],
     exchanges: &'a [Mutex<Exchange>],
     memory: &'a RwLock<GlobalMemory>,
-    /// The SMs to run, a bit each.
-    mask: AtomicU64,
+    /// The SMs of this window that no thread has begun, a bit each.
+    unclaimed: AtomicU64,
+    /// How many have been run.
+    ran: AtomicU32,
+    /// End of the window. Changes only while no SM is claimed.
     until: AtomicU64,
     /// Where all SMs cut a sample on their way, or 0.
     cut: AtomicU64,
     generation: AtomicU64,
-    finished: AtomicUsize,
     quit: AtomicBool,
 }
 
 impl Shared<'_> {
-    /// A worker's life: wait for a window, run its share, report.
-    fn work(&self, sms: &mut [Sm], first: usize) {
+    /// A worker's life: wait for a window, run SMs of it.
+    fn work(&self, own: u64) {
         let mut seen = 0;
         loop {
             let mut spins = 0u32;
-            while self.generation.load(Ordering::Acquire) == seen {
+            let mut generation = self.generation.load(Ordering::Acquire);
+            while generation == seen {
                 pause(&mut spins);
+                generation = self.generation.load(Ordering::Acquire);
             }
-            seen += 1;
+            seen = generation;
             if self.quit.load(Ordering::Acquire) {
                 return;
             }
-            run_share(sms, first, self.until.load(Ordering::Acquire), self);
-            self.finished.fetch_add(1, Ordering::Release);
+            self.run_claimed(own);
         }
+    }
+
+    /// Claims and runs SMs, those of `own` first, until none is left.
+    fn run_claimed(&self, own: u64) {
+        loop {
+            let left = self.unclaimed.load(Ordering::Acquire);
+            let first = if left & own != 0 { left & own } else { left };
+            if first == 0 {
+                return;
+            }
+            let bit = first & first.wrapping_neg();
+            if self.unclaimed.fetch_and(!bit, Ordering::AcqRel) & bit != 0 {
+                self.run_one(bit.trailing_zeros() as usize, &self.read());
+                self.ran.fetch_add(1, Ordering::Release);
+            }
+        }
+    }
+
+    fn read(&self) -> RwLockReadGuard<'_, GlobalMemory> {
+        self.memory.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Runs one SM to the end of the window.
+    fn run_one(&self, i: usize, memory: &GlobalMemory) {
+        let mut sm = lock(&self.sms[i]);
+        let mut x = lock(&self.exchanges[i]);
+        let cut = self.cut.load(Ordering::Relaxed);
+        if cut != 0 {
+            sm.run(cut, &mut x, memory);
+            x.sample = Some(sm.take_activity());
+        }
+        sm.run(self.until.load(Ordering::Relaxed), &mut x, memory);
+        x.next_time = sm.next_time();
+        x.quiet = sm.quiet();
+        x.warp_instructions = sm.counts.counters.warp_instructions;
     }
 }
 
@@ -156,23 +186,27 @@ impl Engine<'_> {
     /// Runs until something asks for attention.
     pub fn run(self) -> Pause {
         let Engine { sms, exchanges, memory, threads, .. } = self;
-        let share = sms.len().div_ceil(threads.clamp(1, sms.len()));
+        let count = sms.len();
+        let cells: Vec<Mutex<&mut Sm>> = sms.iter_mut().map(Mutex::new).collect();
         let shared = Shared {
+            sms: &cells,
             exchanges,
             memory,
-            mask: AtomicU64::new(0),
+            unclaimed: AtomicU64::new(0),
+            ran: AtomicU32::new(0),
             until: AtomicU64::new(0),
             cut: AtomicU64::new(0),
             generation: AtomicU64::new(0),
-            finished: AtomicUsize::new(0),
             quit: AtomicBool::new(false),
         };
-        let (own, others) = sms.split_at_mut(share.min(sms.len()));
-        let workers = others.len().div_ceil(share);
+        let all = u64::MAX >> (64 - count);
+        let share = count.div_ceil(threads.clamp(1, count));
+        let workers = count.div_ceil(share) - 1;
+        let own = |i: usize| all >> (count - share.min(count)) << (i * share) & all;
         std::thread::scope(|scope| {
-            for (i, part) in others.chunks_mut(share).enumerate() {
-                let shared = &shared;
-                scope.spawn(move || shared.work(part, (i + 1) * share));
+            for i in 1..=workers {
+                let (shared, own) = (&shared, own(i));
+                scope.spawn(move || shared.work(own));
             }
             let _dismiss = Dismiss(&shared);
             let mut turn = Turn {
@@ -186,15 +220,16 @@ impl Engine<'_> {
                 inboxes: vec![Inbox::default(); exchanges.len()],
                 shared: &shared,
                 workers,
+                own: own(0),
                 ends: Vec::with_capacity(64),
                 next: Vec::with_capacity(exchanges.len()),
                 quiet: 0,
-                all: u64::MAX >> (64 - exchanges.len()),
+                all,
             };
             turn.look_around();
             let mut windows = 0u64;
             loop {
-                if let Some(pause) = turn.window(own, self.sample_at, self.limit_at, self.attention_at, self.skip) {
+                if let Some(pause) = turn.window(self.sample_at, self.limit_at, self.attention_at, self.skip) {
                     return pause;
                 }
                 windows += 1;
@@ -202,11 +237,11 @@ impl Engine<'_> {
                     match (self.observer)(&turn.progress()) {
                         Control::Continue => {}
                         Control::Checkpoint => {
-                            turn.catch_up(own);
+                            turn.catch_up();
                             return Pause::Checkpoint;
                         }
                         Control::Stop => {
-                            turn.catch_up(own);
+                            turn.catch_up();
                             return Pause::Over(Ending::Interrupted);
                         }
                     }
@@ -228,6 +263,8 @@ struct Turn<'a, 'b> {
     inboxes: Vec<Inbox>,
     shared: &'a Shared<'b>,
     workers: usize,
+    /// The SMs that this thread runs first.
+    own: u64,
     /// CTA ends of a window, kept for its room.
     ends: Vec<(Femtoseconds, usize)>,
     /// When each SM must run next, for itself or for its mail.
@@ -267,33 +304,32 @@ impl Turn<'_, '_> {
     }
 
     /// The SMs of a mask, on all threads.
-    fn run_sms(&mut self, own: &mut [Sm], mask: u64, until: Femtoseconds) {
-        if mask == 0 {
+    fn run_sms(&mut self, mask: u64, until: Femtoseconds) {
+        let s = self.shared;
+        s.until.store(until, Ordering::Relaxed);
+        if self.workers == 0 || mask.count_ones() < 2 {
+            let memory = s.read();
+            bits(mask).for_each(|i| s.run_one(i, &memory));
             return;
         }
-        let s = self.shared;
-        s.mask.store(mask, Ordering::Relaxed);
-        if self.workers > 0 {
-            s.finished.store(0, Ordering::Relaxed);
-            s.until.store(until, Ordering::Release);
-            s.generation.fetch_add(1, Ordering::Release);
-        }
-        run_share(own, 0, until, s);
+        s.ran.store(0, Ordering::Relaxed);
+        s.unclaimed.store(mask, Ordering::Release);
+        s.generation.fetch_add(1, Ordering::Release);
+        s.run_claimed(self.own);
         let mut spins = 0;
-        while s.finished.load(Ordering::Acquire) < self.workers {
+        while s.ran.load(Ordering::Acquire) < mask.count_ones() {
             pause(&mut spins);
         }
     }
 
     /// Brings SMs that had nothing to do up to the present, so that their counters are complete.
-    fn catch_up(&mut self, own: &mut [Sm]) {
-        self.run_sms(own, self.all, *self.now);
+    fn catch_up(&mut self) {
+        self.run_sms(self.all, *self.now);
     }
 
     /// One window, or as many as pass before something happens; the last one ends early at the limit.
     fn window(
         &mut self,
-        own: &mut [Sm],
         sample: Femtoseconds,
         limit: Femtoseconds,
         attention: Femtoseconds,
@@ -301,16 +337,16 @@ impl Turn<'_, '_> {
     ) -> Option<Pause> {
         let start = *self.now;
         if start >= attention {
-            self.catch_up(own);
+            self.catch_up();
             return Some(Pause::Attention);
         }
         if self.dispatcher.done() && self.quiet == self.all {
-            self.catch_up(own);
+            self.catch_up();
             return Some(Pause::Done);
         }
         let next = self.next_event();
         if next == u64::MAX {
-            self.catch_up(own);
+            self.catch_up();
             return Some(Pause::Over(Ending::Deadlock { message: String::new() }));
         }
         let mut end = (start / self.window + 1) * self.window;
@@ -329,25 +365,26 @@ impl Turn<'_, '_> {
         } else {
             self.next.iter().enumerate().fold(0, |m, (i, &t)| m | ((t < end) as u64) << i)
         };
-        self.run_sms(own, mask, end);
+        self.run_sms(mask, end);
         let fault = self.collect(mask, end);
-        let mut tally = None;
+        let mut sample = None;
         if cut != 0 {
             self.shared.cut.store(0, Ordering::Relaxed);
             self.run_memory(start, cut);
-            tally = Some(Box::new(self.memory_side.take_tally()));
+            sample = Some(Cut { time: cut, tally: Box::new(self.memory_side.take_tally()) });
         }
         self.run_memory(start.max(cut), end);
         self.deliver();
         *self.now = end;
-        if let Some((fault, sm)) = fault {
-            return Some(Pause::Fault(fault, sm));
+        if let Some(fault) = fault {
+            self.catch_up();
+            return Some(Pause::Fault(fault, sample));
         }
-        if let Some(tally) = tally {
-            return Some(Pause::Sample(cut, tally));
+        if let Some(sample) = sample {
+            return Some(Pause::Sample(sample));
         }
         if end == limit {
-            self.catch_up(own);
+            self.catch_up();
             return Some(Pause::Over(Ending::CycleLimit { cycles: 0 }));
         }
         None
@@ -364,9 +401,9 @@ impl Turn<'_, '_> {
 
     /// Takes what the SMs sent: stores reach memory in SM order, CTA ends and heap calls in (time, SM) order. Returns the
     /// earliest fault.
-    fn collect(&mut self, mask: u64, end: Femtoseconds) -> Option<(Box<Fault>, usize)> {
+    fn collect(&mut self, mask: u64, end: Femtoseconds) -> Option<Box<Fault>> {
         let exchanges = self.shared.exchanges;
-        let mut fault: Option<(Femtoseconds, Box<Fault>, usize)> = None;
+        let mut fault: Option<(Femtoseconds, Box<Fault>)> = None;
         let mut ends = std::mem::take(&mut self.ends);
         // These two are for programs that print or allocate; they cost nothing otherwise.
         let mut calls = Vec::new();
@@ -385,9 +422,9 @@ impl Turn<'_, '_> {
             calls.extend(x.heap.drain(..).map(|c| (c.time, i, c)));
             texts.extend(x.printed.drain(..).map(|(time, p)| (time, i, p)));
             if let Some((time, f)) = x.fault.take()
-                && fault.as_ref().is_none_or(|(t, _, _)| time < *t)
+                && fault.as_ref().is_none_or(|(t, _)| time < *t)
             {
-                fault = Some((time, f, i));
+                fault = Some((time, f));
             }
         }
         ends.sort_by_key(|&(time, sm)| (time, sm));
@@ -425,7 +462,7 @@ impl Turn<'_, '_> {
         }
         texts.sort_by_key(|(time, sm, _)| (*time, *sm));
         self.printed.extend(texts.into_iter().map(|(_, _, text)| text));
-        fault.map(|(_, f, sm)| (f, sm))
+        fault.map(|(_, f)| f)
     }
 
     /// Hands the memory side's replies to the SMs.

@@ -21,7 +21,7 @@ use crate::sm::exchange::Exchange;
 use crate::spec::{Spec, SpecError, occupancy};
 use crate::stats::{Counters, Ending, LaunchStats, RunStats};
 use dispatch::Dispatcher;
-use engine::{Engine, Pause};
+use engine::{Cut, Engine, Pause};
 use serde::{Deserialize, Serialize};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use warpwatt_simt::device::{Arg, Device, DeviceError, Dim3, TextureBinding};
@@ -257,9 +257,9 @@ impl Gpu {
     }
 
     fn drive(&mut self, memory: &RwLock<warpwatt_simt::memory::GlobalMemory>) -> Result<(), DeviceError> {
-        let limit_at = self.options.max_cycles.map_or(u64::MAX, |c| self.state.sms[0].clock().time(c));
         loop {
             let state = &self.state;
+            let limit_at = self.options.max_cycles.map_or(u64::MAX, |c| state.sms[0].clock().time(c));
             let sample_at = match state.next_sample {
                 u64::MAX => u64::MAX,
                 tick => state.sms[0].clock().time(tick),
@@ -296,13 +296,7 @@ impl Gpu {
             }
             .run();
             match pause {
-                Pause::Sample(time, tally) => {
-                    self.cut_sample(time, &tally.1, true);
-                    if let Some(r) = self.state.running.as_mut() {
-                        r.stats.counters.add(&tally.0);
-                    }
-                    self.state.next_sample += self.options.sample_cycles.unwrap_or(u64::MAX / 2);
-                }
+                Pause::Sample(cut) => self.sampled(&cut),
                 Pause::Attention => self.govern(),
                 Pause::Checkpoint => {
                     let bytes = self.save_with(memory);
@@ -329,7 +323,8 @@ impl Gpu {
                     self.finish(ending);
                     return Err(DeviceError::Failed(message));
                 }
-                Pause::Fault(fault, _) => {
+                Pause::Fault(fault, cut) => {
+                    cut.iter().for_each(|cut| self.sampled(cut));
                     let message = fault.to_string();
                     self.finish(Ending::Fault { message: message.clone(), line: fault.line });
                     return Err(DeviceError::Failed(message));
@@ -351,6 +346,15 @@ impl Gpu {
             .take(most)
             .flat_map(|line| ["\n  ".to_owned(), line])
             .collect()
+    }
+
+    /// The engine has cut a sample.
+    fn sampled(&mut self, cut: &Cut) {
+        self.cut_sample(cut.time, &cut.tally.1, true);
+        if let Some(r) = self.state.running.as_mut() {
+            r.stats.counters.add(&cut.tally.0);
+        }
+        self.state.next_sample += self.options.sample_cycles.unwrap_or(u64::MAX / 2);
     }
 
     /// Closes the present sample at a time. `cut`: the SMs cut theirs on the way; else they stand there now.
