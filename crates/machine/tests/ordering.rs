@@ -8,7 +8,14 @@ mod common;
 use common::{Bench, gtx480, kernel, longs, record, threads};
 
 /// Runs `k` at 1, 2 and 3 threads; the words of `b` must satisfy `check`, and the runs must be the same.
-fn at_all_threads(declarations: &str, body: &str, (ctas, block): (u32, u32), c: u64, words: usize, check: impl Fn(&[u32])) {
+fn at_all_threads(
+    declarations: &str,
+    body: &str,
+    (ctas, block): (u32, u32),
+    c: u64,
+    words: usize,
+    check: impl Fn(&[u32]),
+) {
     let ptx = kernel(declarations, body);
     let mut first = None;
     for n in 1..=3 {
