@@ -9,7 +9,7 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 /// Several launches with reads between them, and a few hundred milliseconds long.
-const PROGRAM: &[&str] = &["run", "kmeans", "--no-skip"];
+const PROGRAM: &[&str] = &["run", "kmeans"];
 
 fn start(out: &Path, more: &[&str]) -> Child {
     Command::new(env!("CARGO_BIN_EXE_warpwatt"))
@@ -89,7 +89,7 @@ fn an_interrupted_run_keeps_its_state_and_says_how_to_go_on() {
         let err = String::from_utf8_lossy(&output.stderr);
         assert_eq!(output.status.code(), Some(1), "{err}");
         assert!(err.contains("run::interrupted") && err.contains("To go on: warpwatt resume"), "{err}");
-        let ran = warpwatt(&["resume", out.to_str().unwrap(), "--threads", "2", "--json"]);
+        let ran = warpwatt(&["resume", out.to_str().unwrap(), "--json"]);
         assert_eq!(ran.code, Some(0), "{}", ran.err);
         assert_eq!(ran.json()["verification"]["verified"], true);
         assert!(results(&out) == expected, "{signal}");
