@@ -33,7 +33,7 @@ pub enum Traffic {
 /// SM → memory side.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub struct Request {
-    /// When the request (its last flit) is at the crossbar's input: time sent + NoC latency.
+    /// When the request's first flit is at the crossbar's input: time sent + NoC latency. The others follow, one a cycle.
     pub time: Femtoseconds,
     /// The sending SM.
     pub sm: u16,

@@ -167,7 +167,7 @@ mod tests {
         let home = map.home(address);
         assert_eq!(home.slice, 1);
         let at = map.coordinates(home.local, 1);
-        assert_eq!(at, Coordinates { bank: 0b1011, row: 0b11, column: 0b0110_01 });
+        assert_eq!(at, Coordinates { bank: 0b1011, row: 0b11, column: 0b01_1001 });
     }
 
     #[test]

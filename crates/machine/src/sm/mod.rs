@@ -483,7 +483,6 @@ impl Sm {
         {
             self.ldst.replies.pop_front();
             self.counts.event(SmEvent::FlitIn);
-            self.counts.counters.flits_to_sm += 1;
             if front.traffic == Traffic::Instruction {
                 self.fetch.l1i.fill(front.line, front.sectors, self.now);
             } else {
@@ -551,7 +550,6 @@ impl Sm {
             self.fetch.l1i.send(&mut port);
         }
         self.counts.events(SmEvent::FlitOut, flits);
-        self.counts.counters.flits_to_memory += flits;
         self.retire(time, x);
         written
     }

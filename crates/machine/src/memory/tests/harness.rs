@@ -2,7 +2,7 @@
 
 use super::super::*;
 use crate::clock::period_of;
-use crate::message::{AtomicLane, AtomicPayload, AtomicResult, Request};
+use crate::message::{AtomicLane, AtomicPayload, AtomicResult, Reply, ReplyKind, Request, Traffic};
 use crate::spec::Configuration;
 use std::collections::{BTreeMap, VecDeque};
 use warpwatt_simt::effect::{AtomicOp, AtomicType};
@@ -112,8 +112,7 @@ impl Harness {
     fn send(&mut self) {
         let end = self.now + self.window;
         for sm in 0..self.wishes.len() {
-            loop {
-                let Some(&wish) = self.wishes[sm].front() else { break };
+            while let Some(&wish) = self.wishes[sm].front() {
                 let flits = self.flits(&wish);
                 let mut time = wish.not_before.max(self.free_at[sm]).max(self.now);
                 // Wait for credits, in the order of their arrival.
@@ -144,8 +143,7 @@ impl Harness {
                     outbox.atomics.push(AtomicPayload { op: AtomicOp::Add, ty: AtomicType::U64, count: 1, lanes });
                 }
                 outbox.requests.push(Request {
-                    // The last flit of a packet is at the crossbar one latency after it was sent.
-                    time: time + (self.noc_latency + u64::from(flits) - 1) * self.noc_period,
+                    time: time + self.noc_latency * self.noc_period,
                     sm: sm as u16,
                     kind: wish.kind,
                     traffic: Traffic::Data,

@@ -3,6 +3,7 @@
 use super::super::*;
 use super::harness::{Harness, Wish, gtx480};
 use crate::clock::period_of;
+use crate::message::ReplyKind;
 
 const CYCLE: Femtoseconds = 1_428_571; // 700 MHz
 const CLOCK: Femtoseconds = 1_082_251; // 924 MHz
@@ -85,8 +86,8 @@ fn writes_are_acknowledged_once_and_their_sectors_hit_afterwards() {
     assert_eq!(h.got.len(), 1);
     let (sm, ack, _) = h.got[0];
     assert_eq!((sm, ack.kind, ack.sectors, ack.tag, ack.line), (1, ReplyKind::WriteAck, 0b1010, 9, 128));
-    // Two flits of data (72 bytes), two sector accesses of which the second makes the acknowledgement.
-    assert_eq!(ack.time, (8 + 1 + 1 + 120 + 1 + 8) * CYCLE);
+    // A second flit (72 bytes in all), and a second sector access, which makes the acknowledgement.
+    assert_eq!(ack.time, (8 + 1 + 120 + 1 + 8) * CYCLE);
     assert_eq!((h.counters().l2_accesses, h.counters().l2_misses, h.counters().dram_reads), (2, 2, 0));
     assert_eq!(h.counters().flits_to_memory, 2);
     let sent = h.now;

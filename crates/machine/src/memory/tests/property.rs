@@ -2,6 +2,8 @@
 
 use super::super::*;
 use super::harness::{Got, Harness, Wish, gtx480};
+use crate::activity::MemEvent;
+use crate::message::ReplyKind;
 use crate::spec::Spec;
 use proptest::prelude::*;
 
@@ -20,6 +22,7 @@ fn tight() -> Spec {
     spec.dram_queue = 3;
     spec.dram_return_queue = 2;
     spec.noc_buffer_flits = 8;
+    spec.dram_merge_sectors = true;
     spec
 }
 
