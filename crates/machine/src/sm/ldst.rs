@@ -216,6 +216,16 @@ impl Ldst {
         list.store = effect.kind == EffectKind::Store;
         let access = &effect.access;
         let atomic = effect.kind == EffectKind::Atomic;
+        list.shared = false;
+        // What an effect says of accesses counts only where there was one: a fence leaves it as it was.
+        if effect.kind == EffectKind::Fence || effect.executed == 0 {
+            let awaited = !list.store && effect.kind != EffectKind::Fence;
+            if awaited {
+                let id = self.take_load(effect, warp, 0);
+                self.lists[slot as usize].load = Some(id);
+            }
+            return (slot, awaited, 0);
+        }
         list.shared = access.shared != 0;
         if list.shared {
             list.shared_cycles = coalesce::shared_cycles(access, self.banks, atomic);
@@ -237,19 +247,22 @@ impl Ldst {
         lines(access.constant, 0, self.constant_line, Route::Constant);
         lines(access.param, PARAM_BASE, self.constant_line, Route::Constant);
         lines(access.texture, 0, 128, Route::Texture);
-        if !list.store && effect.kind != EffectKind::Fence {
-            let id = self.free_loads.pop().unwrap_or_default();
-            list.load = Some(id);
-            self.loads[id as usize] = Load {
-                pc: effect.pc,
-                warp,
-                left: list.transactions.len() as u16 + list.shared as u16,
-                dest: effect.atomic.dest,
-                lanes: effect.executed.count_ones() as u8,
-            };
-        }
+        let parts = list.transactions.len() as u16 + list.shared as u16;
         let atomics = if atomic { list.transactions.len() as u32 } else { 0 };
-        (slot, list.load.is_some(), atomics)
+        if list.store {
+            return (slot, false, 0);
+        }
+        let id = self.take_load(effect, warp, parts);
+        self.lists[slot as usize].load = Some(id);
+        (slot, true, atomics)
+    }
+
+    /// An entry for an instruction whose results are awaited, in so many parts.
+    fn take_load(&mut self, effect: &Effect, warp: u8, left: u16) -> u16 {
+        let id = self.free_loads.pop().unwrap_or_default();
+        let lanes = effect.executed.count_ones() as u8;
+        self.loads[id as usize] = Load { pc: effect.pc, warp, left, dest: effect.atomic.dest, lanes };
+        id
     }
 
     /// One cycle: write-back, replies, caches, dispatch. `done` is called for everything that a warp must hear of.
