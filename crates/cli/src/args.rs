@@ -157,7 +157,7 @@ pub struct RunArgs {
     /// Bytes of dynamic shared memory
     #[arg(long, value_name = "N", help_heading = "PTX files")]
     pub shared_bytes: Option<u32>,
-    /// An argument, in order: TYPE:VALUE, buf:TYPE:COUNT[:zero|iota|uniform|normal|NUMBER[:SEED]], buf:FILE.npy
+    /// An argument, in order: `TYPE:VALUE`, `buf:TYPE:COUNT[:zero|iota|uniform|normal|NUMBER[:SEED]]`, `buf:FILE.npy`
     #[arg(long = "arg", value_name = "ARG", help_heading = "PTX files", allow_hyphen_values = true)]
     pub args: Vec<String>,
 }

@@ -156,6 +156,7 @@ pub(crate) fn step_inline<M: GlobalAccess>(
 
 /// Completes a fault with its place.
 #[cold]
+#[allow(clippy::boxed_local)] // as it comes
 fn place(problem: Box<Problem>, warp: &Warp, cta: &Cta, launch: &Launch, pc: u32) -> Box<Fault> {
     let program = &launch.program;
     Box::new(Fault {

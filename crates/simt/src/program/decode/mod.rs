@@ -229,7 +229,7 @@ impl<'a> Decoder<'a> {
     fn mnemonic(&self, instruction: &Instruction) -> String {
         let Span { start, end } = instruction.span;
         let text = self.module.source.get(start as usize..end as usize).unwrap_or("");
-        let words = text.split_whitespace();
-        words.skip_while(|w| w.starts_with('@')).next().unwrap_or("").trim_end_matches(';').to_string()
+        let mut words = text.split_whitespace();
+        words.find(|w| !w.starts_with('@')).unwrap_or("").trim_end_matches(';').to_string()
     }
 }
