@@ -80,7 +80,7 @@ impl Register {
 
     /// Entries held.
     #[inline]
-    pub fn len(&self) -> u32 {
+    pub fn held(&self) -> u32 {
         self.len as u32
     }
 }

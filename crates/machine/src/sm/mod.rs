@@ -370,9 +370,9 @@ impl Sm {
         busy[0] += self.fetch.held() as u64 * cycles;
         let ports = [ExecutionPort::Sp, ExecutionPort::Sfu, ExecutionPort::Mem];
         for (i, port) in ports.into_iter().enumerate().take(if self.collector.idle() { 0 } else { PORTS }) {
-            busy[2 + i] += self.collector.idoc[i].len() as u64 * cycles;
+            busy[2 + i] += self.collector.idoc[i].held() as u64 * cycles;
             busy[5 + i] += self.collector.used(port) as u64 * cycles;
-            busy[8 + i] += self.collector.ocex[i].len() as u64 * cycles;
+            busy[8 + i] += self.collector.ocex[i].held() as u64 * cycles;
         }
         if !self.alus.idle() {
             busy[11] += self.alus.busy_units(ExecutionPort::Sp) as u64 * cycles;
