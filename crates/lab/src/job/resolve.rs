@@ -275,10 +275,10 @@ impl StepReader<'_> {
         }
         let mut arguments = Vec::new();
         for (i, (spec, parameter)) in spec.args.iter().zip(&function.params).enumerate() {
-            let argument = args::resolve(spec, parameter, pointer, &self.job.buffers).or_else(|p| {
+            let argument = args::resolve(spec, parameter, pointer, &self.job.buffers).map_err(|p| {
                 let mut path = path.to_vec();
                 path.extend([Part::Key("args"), Part::Index(i)]);
-                Err(self.places.mark(p, &path, "this argument"))
+                self.places.mark(p, &path, "this argument")
             })?;
             arguments.push(argument);
         }

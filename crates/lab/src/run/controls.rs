@@ -60,7 +60,7 @@ impl FromStr for Every {
             "s" | "sec" | "seconds" => number,
             "m" | "min" | "minutes" => 60.0 * number,
             "h" | "hours" => 3600.0 * number,
-            "cycles" | "cycle" | "cy" if number >= 1.0 && number < 1e18 => return Ok(Every::Cycles(number as u64)),
+            "cycles" | "cycle" | "cy" if (1.0..1e18).contains(&number) => return Ok(Every::Cycles(number as u64)),
             _ => return Err(wrong()),
         };
         if seconds > 0.0 && seconds.is_finite() { Ok(Every::Seconds(seconds)) } else { Err(wrong()) }
