@@ -137,10 +137,8 @@ fn program(args: &RunArgs) -> Result<ProgramRequest, Problem> {
     if let Some((option, _)) = ptx_only.into_iter().find(|(_, given)| *given && !is("ptx")) {
         return stray(option, "a PTX file");
     }
-    if is("toml") || is("ptx") {
-        if args.size.is_some() {
-            return stray("--size", "a workload");
-        }
+    if (is("toml") || is("ptx")) && args.size.is_some() {
+        return stray("--size", "a workload");
     }
     if is("toml") {
         return Ok(ProgramRequest::Job(PathBuf::from(name)));
