@@ -36,7 +36,7 @@ const TYPES: &[&str] = &[
 ];
 
 /// Plausible operands for a form.
-fn operands(form: &str) -> String {
+pub fn operands(form: &str) -> String {
     let words: Vec<&str> = form.split('.').collect();
     let has = |w: &str| words.contains(&w);
     let types: Vec<&str> = words.iter().copied().filter(|w| TYPES.contains(w)).collect();
@@ -144,7 +144,7 @@ fn operands(form: &str) -> String {
 }
 
 /// A kernel that holds the instruction.
-fn file(form: &str, operands: &str) -> String {
+pub fn file(form: &str, operands: &str) -> String {
     format!(
         ".version 8.0\n.target sm_90\n.address_size 64\n\
          .global .texref tr;\n.global .surfref sr;\n.shared .align 16 .b8 sv[64];\n.const .align 16 .b8 cv[64];\n\

@@ -226,14 +226,6 @@ impl GlobalMemory {
         Ok(())
     }
 
-    /// The zero-terminated string at `address` (at most 64 KiB), for format strings and assertion texts.
-    pub fn c_string(&self, address: u64) -> Option<&[u8]> {
-        let segment = &self.segments[self.find(address, usize::MAX)?];
-        let tail = &segment.data[(address - segment.base) as usize..];
-        let tail = &tail[..tail.len().min(64 << 10)];
-        tail.iter().position(|&b| b == 0).map(|n| &tail[..n])
-    }
-
     /// Whether `bytes` bytes at `address` may be accessed: aligned and inside an allocation.
     pub fn check(&self, lane: u32, address: u64, bytes: u32) -> Result<(), AccessError> {
         let problem = if address < NULL_END {
