@@ -91,6 +91,13 @@ pub struct Outbox {
     pub atomics: Vec<AtomicPayload>,
 }
 
+impl Outbox {
+    /// Empty, with room for what an SM sends in a window.
+    pub fn roomy() -> Outbox {
+        Outbox { requests: Vec::with_capacity(256), atomics: Vec::with_capacity(64) }
+    }
+}
+
 /// What a reply brings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum ReplyKind {
@@ -141,4 +148,11 @@ pub struct Inbox {
     pub replies: Vec<Reply>,
     /// Results of atomic replies.
     pub atomics: Vec<AtomicResult>,
+}
+
+impl Inbox {
+    /// Empty, with room for what an SM receives in a window.
+    pub fn roomy() -> Inbox {
+        Inbox { replies: Vec::with_capacity(256), atomics: Vec::with_capacity(64) }
+    }
 }

@@ -75,6 +75,8 @@ pub struct Engine<'a> {
     pub threads: usize,
     /// Skip what cannot matter.
     pub skip: bool,
+    /// Windows since the observer was last asked.
+    pub unobserved: &'a mut u64,
     /// Asked every so many windows.
     pub observer: &'a mut dyn FnMut(&Progress) -> Control,
 }
@@ -216,8 +218,8 @@ impl Engine<'_> {
                 now: self.now,
                 last_end: self.last_end,
                 window: self.window,
-                outboxes: vec![Outbox::default(); exchanges.len()],
-                inboxes: vec![Inbox::default(); exchanges.len()],
+                outboxes: exchanges.iter().map(|_| Outbox::roomy()).collect(),
+                inboxes: exchanges.iter().map(|_| Inbox::roomy()).collect(),
                 shared: &shared,
                 workers,
                 own: own(0),
@@ -227,13 +229,9 @@ impl Engine<'_> {
                 all,
             };
             turn.look_around();
-            let mut windows = 0u64;
             loop {
-                if let Some(pause) = turn.window(self.sample_at, self.limit_at, self.attention_at, self.skip) {
-                    return pause;
-                }
-                windows += 1;
-                if windows % OBSERVE == 0 {
+                if *self.unobserved >= OBSERVE {
+                    *self.unobserved = 0;
                     match (self.observer)(&turn.progress()) {
                         Control::Continue => {}
                         Control::Checkpoint => {
@@ -245,6 +243,10 @@ impl Engine<'_> {
                             return Pause::Over(Ending::Interrupted);
                         }
                     }
+                }
+                *self.unobserved += 1;
+                if let Some(pause) = turn.window(self.sample_at, self.limit_at, self.attention_at, self.skip) {
+                    return pause;
                 }
             }
         })

@@ -83,6 +83,8 @@ pub struct Gpu {
     state: State,
     /// Window length.
     window: Femtoseconds,
+    /// Windows since the observer was last asked.
+    unobserved: u64,
     observer: Option<Observer>,
     checkpoint: Option<Checkpoint>,
     governor: Option<Box<dyn GovernorHook>>,
@@ -141,6 +143,7 @@ impl Gpu {
         };
         Ok(Gpu {
             window: window(&spec),
+            unobserved: 0,
             spec,
             host: Host::new(options.registers),
             options,
@@ -279,6 +282,7 @@ impl Gpu {
                 now: &mut state.now,
                 last_end: &mut running.last_end,
                 window: self.window,
+                unobserved: &mut self.unobserved,
                 sample_at,
                 limit_at,
                 attention_at,

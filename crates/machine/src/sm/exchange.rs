@@ -93,10 +93,10 @@ impl Exchange {
     /// Empty; `stores` is the most store instructions that an SM can issue in a window.
     pub fn new(stores: u32) -> Exchange {
         Exchange {
-            inbox: Inbox { replies: Vec::with_capacity(256), atomics: Vec::with_capacity(64) },
+            inbox: Inbox::roomy(),
             starts: Vec::with_capacity(64),
             heap_results: Vec::new(),
-            outbox: Outbox { requests: Vec::with_capacity(256), atomics: Vec::with_capacity(64) },
+            outbox: Outbox::roomy(),
             log: StoreLog::new(stores),
             ended: Vec::with_capacity(64),
             heap: Vec::new(),

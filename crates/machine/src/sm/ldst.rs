@@ -146,7 +146,7 @@ impl Ldst {
     pub fn new(spec: &Spec) -> Ldst {
         // IDOC, collectors, OCEX, dispatch, and one to spare.
         let lists = spec.collectors_mem as usize + 4;
-        let list = AccessList {
+        let list = || AccessList {
             transactions: Vec::with_capacity(128),
             payloads: Vec::with_capacity(32),
             shared_cycles: 0,
@@ -155,7 +155,7 @@ impl Ldst {
             load: None,
         };
         Ldst {
-            lists: (0..lists).map(|_| list.clone()).collect(),
+            lists: (0..lists).map(|_| list()).collect(),
             free_lists: (0..lists as u16).collect(),
             loads: vec![Load::default(); LOADS],
             free_loads: (0..LOADS as u16).rev().collect(),

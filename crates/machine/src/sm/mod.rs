@@ -118,7 +118,7 @@ impl Sm {
             kernel: None,
             now: 0,
             clock: Clock::new(crate::clock::period_of(spec.core_mhz)),
-            threads: vec![Warp::new(); slots],
+            threads: (0..slots).map(|_| Warp::new()).collect(),
             slots: vec![Slot::default(); spec.ctas_per_sm as usize],
             warps: Warps::new(slots),
             orders: (0..spec.schedulers).map(|i| Order::new(spec, i)).collect(),
