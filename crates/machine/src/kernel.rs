@@ -21,12 +21,6 @@ pub enum Port {
 /// Number of ports.
 pub const PORTS: usize = 3;
 
-/// Most register operands that one instruction reads.
-pub const MAX_SOURCES: usize = 12;
-
-/// Most registers that one instruction writes.
-const MAX_DESTS: usize = 8;
-
 /// Static facts of one instruction.
 #[derive(Clone, Debug)]
 pub struct Op {
@@ -36,10 +30,16 @@ pub struct Op {
     pub latency: u16,
     /// Cycles between two instructions into one unit.
     pub initiation: u16,
-    /// Register operands to collect.
-    pub sources: [u8; MAX_SOURCES],
-    /// How many.
-    pub source_count: u8,
+    /// Banks of the register operands to collect, for warp slot 0 (see [`turned`]).
+    pub banks: u64,
+    /// Banks that hold a second operand, a third, …, one mask each.
+    pub more_banks: Box<[u64]>,
+    /// Names that must not be pending, and those written: the first word of each mask.
+    pub need: u64,
+    /// See `need`.
+    pub dest: u64,
+    /// Banks of the registers written, for warp slot 0.
+    pub dest_banks: u64,
     /// 32-bit register reads per lane.
     pub reads: u8,
     /// 32-bit register writes per lane.
@@ -54,9 +54,13 @@ pub struct Op {
     pub load: bool,
     /// Event of the lanes that are inactive.
     pub inactive: Option<SmEvent>,
-    dests: [u8; MAX_DESTS],
-    dest_count: u8,
-    banks: u8,
+}
+
+/// A set of register banks, as seen by a warp whose registers begin `turn` banks further on: register r of warp w is in
+/// bank (r + w) modulo the number of banks.
+#[inline(always)]
+pub fn turned(set: u64, turn: u32, banks: u32) -> u64 {
+    (set << turn | set >> 1 >> (banks - 1 - turn)) & (u64::MAX >> (64 - banks))
 }
 
 /// One launch of a kernel, ready to run on SMs.
@@ -93,10 +97,14 @@ impl Kernel {
             names.iter().for_each(|&n| m[n as usize / 64] |= 1 << (n % 64));
             m
         };
+        let need: Vec<u64> = program.ops.iter().flat_map(|o| mask(&o.names)).collect();
+        let dest: Vec<u64> = program.ops.iter().flat_map(|o| mask(&o.dests)).collect();
+        let first = need.iter().step_by(words).zip(dest.iter().step_by(words));
+        let op = |(info, (&need, &dest))| Op { need, dest, ..Op::new(info, spec) };
         Kernel {
-            ops: program.ops.iter().map(|info| Op::new(info, spec)).collect(),
-            need: program.ops.iter().flat_map(|o| mask(&o.names)).collect(),
-            dest: program.ops.iter().flat_map(|o| mask(&o.dests)).collect(),
+            ops: program.ops.iter().zip(first).map(op).collect(),
+            need,
+            dest,
             words,
             code_base: CODE_BASE,
             instruction_bytes: spec.instruction_bytes as u64,
@@ -120,21 +128,17 @@ impl Kernel {
 }
 
 impl Op {
-    /// Register banks that the instruction writes for a warp.
-    #[inline]
-    pub fn written_banks(&self, warp: u8) -> u64 {
-        let banks = self.banks as u32;
-        self.dests[..self.dest_count as usize].iter().fold(0, |m, &d| m | 1 << ((d as u32 + warp as u32) % banks))
-    }
-
     fn new(info: &OpInfo, spec: &Spec) -> Op {
         let timing = timing(info, &spec.op);
-        let mut sources = [0; MAX_SOURCES];
-        let count = info.sources.len().min(MAX_SOURCES);
-        let banks = spec.register_banks;
-        sources.iter_mut().zip(&info.sources).for_each(|(s, &name)| *s = (name as u32 % banks) as u8);
-        let mut dests = [0; MAX_DESTS];
-        dests.iter_mut().zip(&info.dests).for_each(|(d, &name)| *d = (name as u32 % banks) as u8);
+        let bank = |name: &u16| 1u64 << (*name as u32 % spec.register_banks);
+        let mut layers = Vec::new();
+        for name in &info.sources {
+            match layers.iter_mut().find(|l| **l & bank(name) == 0) {
+                Some(layer) => *layer |= bank(name),
+                None => layers.push(bank(name)),
+            }
+        }
+        let mut layers = layers.into_iter();
         let (event, inactive) = lane_event(info);
         Op {
             port: match info.unit {
@@ -144,8 +148,11 @@ impl Op {
             },
             latency: timing.latency as u16,
             initiation: timing.initiation as u16,
-            sources,
-            source_count: count as u8,
+            banks: layers.next().unwrap_or(0),
+            more_banks: layers.collect(),
+            need: 0,
+            dest: 0,
+            dest_banks: info.dests.iter().fold(0, |m, name| m | bank(name)),
             reads: info.reads,
             writes: info.writes,
             immediates: info.immediates,
@@ -153,9 +160,6 @@ impl Op {
             inactive,
             fp: info.unit == Unit::Fp,
             load: info.class == Class::Load,
-            dests,
-            dest_count: info.dests.len().min(MAX_DESTS) as u8,
-            banks: banks as u8,
         }
     }
 }

@@ -9,78 +9,34 @@ use crate::sm::collector::{Collector, Flight};
 use crate::spec::Spec;
 use serde::{Deserialize, Serialize};
 
-/// Slots of the calendar: more than the longest latency.
-const CALENDAR: u64 = 512;
 /// Cycles from entering a unit to write-back, beyond the latency: one into the pipeline, one into the EX/WB register.
 const OVERHEAD: u64 = 2;
-/// Longest latency that the calendar holds.
-pub const MAX_LATENCY: u32 = (CALENDAR - OVERHEAD - 1) as u32;
-
-const BUSES: usize = 4;
-
-/// A set of cycles in the near future.
-#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
-struct Cycles([u64; CALENDAR as usize / 64]);
-
-impl Cycles {
-    fn has(&self, cycle: u64) -> bool {
-        let i = cycle % CALENDAR;
-        self.0[i as usize / 64] >> (i % 64) & 1 != 0
-    }
-    fn add(&mut self, cycle: u64) {
-        let i = cycle % CALENDAR;
-        self.0[i as usize / 64] |= 1 << (i % 64);
-    }
-    fn remove(&mut self, cycle: u64) {
-        let i = cycle % CALENDAR;
-        self.0[i as usize / 64] &= !(1 << (i % 64));
-    }
-    /// The first cycle at or after `now` in the set.
-    fn next(&self, now: u64) -> Option<u64> {
-        let start = now % CALENDAR;
-        let n = self.0.len();
-        let mut word = start as usize / 64;
-        let mut bits = self.0[word] & (u64::MAX << (start % 64));
-        for step in 0..=n {
-            if bits != 0 {
-                let i = word as u64 * 64 + bits.trailing_zeros() as u64;
-                return Some(now + (i + CALENDAR - start) % CALENDAR);
-            }
-            word = (word + 1) % n;
-            bits = self.0[word];
-            if step + 1 == n {
-                bits &= !(u64::MAX << (start % 64));
-            }
-        }
-        None
-    }
-}
+/// Most pipeline stages that a policy may add.
+const MOST_STAGES: u32 = 16;
 
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 struct Unit {
-    port: u8,
     /// First cycle in which it can accept an instruction.
     free_at: u64,
-    leaving: Cycles,
-    in_flight: u32,
+    port: u8,
+    in_flight: u16,
     /// Not tuned down.
     on: bool,
-}
-
-#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
-struct Slot {
-    flights: [(Flight, u8); BUSES],
-    len: u8,
 }
 
 /// SP and SFU pipelines of one SM.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Alus {
     units: Vec<Unit>,
-    calendar: Vec<Slot>,
-    occupied: Cycles,
-    buses: u8,
+    /// Per slot of the calendar, the units from which a result leaves. A power of two of them, more than the longest time
+    /// in a unit.
+    leaving: Vec<u32>,
+    /// Those results, in the order in which they entered: `buses` places a slot.
+    flights: Vec<Flight>,
+    buses: u32,
     in_flight: u32,
+    /// Units of the SPs and of the SFU that hold an instruction.
+    busy: [u32; 2],
     /// Stages that a policy's hardware adds to the SPs.
     extra: u64,
 }
@@ -88,23 +44,27 @@ pub struct Alus {
 impl Alus {
     /// Empty pipelines of a GPU.
     pub fn new(spec: &Spec) -> Alus {
-        let unit =
-            |port: Port| Unit { port: port as u8, free_at: 0, leaving: Cycles::default(), in_flight: 0, on: true };
+        let unit = |port: Port| Unit { port: port as u8, free_at: 0, in_flight: 0, on: true };
         let sp = (0..spec.sp_units).map(|_| unit(Port::Sp));
         let sfu = (0..spec.sfu_units).map(|_| unit(Port::Sfu));
+        let units: Vec<Unit> = sp.chain(sfu).take(32).collect();
+        let buses = spec.result_buses.clamp(1, units.len() as u32);
+        let longest = spec.op.all().iter().map(|t| t.latency + t.initiation).max().unwrap_or(0);
+        let slots = (longest + MOST_STAGES + OVERHEAD as u32 + 1).next_power_of_two() as usize;
         Alus {
-            units: sp.chain(sfu).collect(),
-            calendar: vec![Slot::default(); CALENDAR as usize],
-            occupied: Cycles::default(),
-            buses: spec.result_buses.clamp(1, BUSES as u32) as u8,
+            units,
+            leaving: vec![0; slots],
+            flights: vec![Flight::default(); slots * buses as usize],
+            buses,
             in_flight: 0,
+            busy: [0; 2],
             extra: 0,
         }
     }
 
     /// Adds pipeline stages to the SPs.
     pub fn add_stages(&mut self, stages: u32) {
-        self.extra = stages as u64;
+        self.extra = stages.min(MOST_STAGES) as u64;
     }
 
     /// Leaves only the first `on` units of a port on; the others drain.
@@ -114,46 +74,53 @@ impl Alus {
     }
 
     /// Nothing is in any pipeline.
-    #[inline]
+    #[inline(always)]
     pub fn idle(&self) -> bool {
         self.in_flight == 0
+    }
+
+    /// The calendar's slot of a cycle.
+    #[inline(always)]
+    fn slot(&self, cycle: u64) -> usize {
+        cycle as usize & (self.leaving.len() - 1)
     }
 
     /// The next cycle at or after `now` with a write-back.
     #[inline]
     pub fn next_write_back(&self, now: u64) -> Option<u64> {
-        if self.in_flight == 0 { None } else { self.occupied.next(now) }
+        if self.in_flight == 0 {
+            return None;
+        }
+        (now..now + self.leaving.len() as u64).find(|&cycle| self.leaving[self.slot(cycle)] != 0)
     }
 
-    /// Units of a port that hold an instruction.
-    #[inline]
+    /// Units of a port (SP or SFU) that hold an instruction.
+    #[inline(always)]
     pub fn busy_units(&self, port: Port) -> u32 {
-        self.units.iter().map(|u| (u.port == port as u8 && u.in_flight > 0) as u32).sum()
+        self.busy[port as usize % 2]
     }
 
-    /// Instructions that write back in this cycle.
-    #[inline]
-    pub fn write_backs(&mut self, now: u64) -> ([Flight; BUSES], usize) {
-        let mut out = [Flight::default(); BUSES];
-        if self.in_flight == 0 || !self.occupied.has(now) {
-            return (out, 0);
-        }
-        self.occupied.remove(now);
-        let slot = &mut self.calendar[(now % CALENDAR) as usize];
-        let n = slot.len as usize;
-        slot.len = 0;
-        for (o, (flight, unit)) in out.iter_mut().zip(&slot.flights[..n]) {
-            *o = *flight;
-            let unit = &mut self.units[*unit as usize];
-            unit.leaving.remove(now);
-            unit.in_flight -= 1;
-        }
-        self.in_flight -= n as u32;
-        (out, n)
+    /// Whether instructions write back in this cycle, and how many.
+    #[inline(always)]
+    pub fn write_backs(&self, now: u64) -> usize {
+        self.leaving[self.slot(now)].count_ones() as usize
+    }
+
+    /// Takes the `i`th of the instructions that write back in this cycle. All of them must be taken.
+    #[inline(always)]
+    pub fn write_back(&mut self, now: u64, i: usize) -> Flight {
+        let slot = self.slot(now);
+        let flight = self.flights[slot * self.buses as usize + i];
+        let unit = &mut self.units[flight.unit()];
+        unit.in_flight -= 1;
+        self.busy[unit.port as usize % 2] -= (unit.in_flight == 0) as u32;
+        self.in_flight -= 1;
+        self.leaving[slot] &= !(1 << flight.unit());
+        flight
     }
 
     /// Units take instructions from the OCEX registers, if the lanes' policy lets them start.
-    #[inline]
+    #[inline(always)]
     pub fn accept(
         &mut self,
         now: u64,
@@ -162,34 +129,38 @@ impl Alus {
         mut lanes: Option<&mut dyn LanesHook>,
     ) {
         for i in 0..self.units.len() {
-            let port = self.units[i].port as usize;
-            let Some(flight) = collector.ocex[port].front() else { continue };
-            let op = &kernel.ops[flight.pc as usize];
-            let halves = 1 + (flight.second != 0) as u64;
-            let initiation = op.initiation as u64 * halves;
+            let unit = &mut self.units[i];
+            let port = unit.port as usize % 2;
+            let register = &mut collector.ocex[port];
+            let Some(flight) = register.front() else { continue };
+            if unit.free_at > now || !unit.on {
+                continue;
+            }
+            let op = &kernel.ops[flight.pc() as usize];
+            let initiation = (op.initiation as u64) << (flight.second() != 0) as u32;
             let extra = if port == Port::Sp as usize { self.extra } else { 0 };
             let done = now + op.latency as u64 + (initiation - op.initiation as u64) + extra + OVERHEAD;
-            let unit = &mut self.units[i];
-            let slot = &mut self.calendar[(done % CALENDAR) as usize];
-            if !unit.on || unit.free_at > now || unit.leaving.has(done) || slot.len >= self.buses {
+            let slot = done as usize & (self.leaving.len() - 1);
+            let leaving = &mut self.leaving[slot];
+            let place = leaving.count_ones();
+            if *leaving >> i & 1 != 0 || place >= self.buses {
                 continue;
             }
             if let Some(lanes) = lanes.as_deref_mut() {
                 let port = if port == Port::Sp as usize { Port::Sp } else { Port::Sfu };
-                let used = flight.lanes | flight.second;
+                let used = flight.lanes() | flight.second();
                 let query = StartQuery { now, port, unit: i, fp: op.fp, lanes: used, busy: initiation as u32 };
                 if lanes.start(&query) > now {
                     continue;
                 }
             }
             unit.free_at = now + initiation;
-            unit.leaving.add(done);
+            self.busy[port] += (unit.in_flight == 0) as u32;
             unit.in_flight += 1;
-            slot.flights[slot.len as usize] = (flight, i as u8);
-            slot.len += 1;
-            self.occupied.add(done);
+            *leaving |= 1 << i;
+            self.flights[slot * self.buses as usize + place as usize] = flight.in_unit(i);
             self.in_flight += 1;
-            collector.ocex[port].pop();
+            register.pop();
         }
     }
 }
@@ -199,16 +170,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_calendar_finds_its_next_cycle() {
-        let mut c = Cycles::default();
-        assert_eq!(c.next(5), None);
-        for cycle in [700, 1100] {
-            c.add(cycle);
-            assert_eq!(c.next(cycle - 300), Some(cycle));
-            assert_eq!(c.next(cycle), Some(cycle));
-            c.remove(cycle);
-        }
-        c.add(1000 + 511);
-        assert_eq!(c.next(1000), Some(1511));
+    fn the_calendar_finds_its_next_cycle() -> Result<(), Box<dyn std::error::Error>> {
+        let mut a = Alus::new(&Spec::preset("gtx480")?);
+        assert_eq!(a.next_write_back(5), None);
+        a.in_flight = 1;
+        let slot = a.slot(1511);
+        a.leaving[slot] = 1;
+        assert_eq!(a.next_write_back(1000), Some(1511));
+        assert_eq!(a.next_write_back(1511), Some(1511));
+        Ok(())
     }
 }

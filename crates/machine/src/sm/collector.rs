@@ -5,43 +5,89 @@
 //! Banks: register name plus warp, modulo the number of banks. (Structure after the operand collector that GPGPU-Sim's
 //! manual and Lindholm et al., US patent 7,834,881, describe.)
 
-use crate::kernel::{Kernel, Op, PORTS, Port};
+use crate::kernel::{Kernel, PORTS, Port, turned};
 use crate::spec::Spec;
 use serde::{Deserialize, Serialize};
 
-/// A warp instruction on its way through the pipeline.
+/// A warp instruction on its way through the pipeline: instruction, warp slot, lanes, and for memory instructions the
+/// access list in the load/store unit. Two words, so that it travels in registers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Flight {
-    /// Instruction.
-    pub pc: u32,
-    /// Lanes that it uses; those of its first half if it goes through as two.
-    pub lanes: u32,
-    /// Lanes of the second half (0: it goes through as one).
-    pub second: u32,
-    /// Warp slot.
-    pub warp: u8,
-    /// For memory instructions: access list in the load/store unit.
-    pub slot: u16,
+    pc_lanes: u64,
+    rest: u64,
 }
 
 impl Flight {
+    /// An instruction that uses these lanes; `second`: those of its second half, if it goes through as two.
+    #[inline(always)]
+    pub fn new(pc: u32, warp: usize, lanes: u32, second: u32, slot: u16) -> Flight {
+        Flight {
+            pc_lanes: pc as u64 | (lanes as u64) << 32,
+            rest: second as u64 | (warp as u64 & 0xff) << 32 | (slot as u64) << 48,
+        }
+    }
+
+    /// Instruction.
+    #[inline(always)]
+    pub fn pc(self) -> u32 {
+        self.pc_lanes as u32
+    }
+
+    /// Lanes that it uses; those of its first half if it goes through as two.
+    #[inline(always)]
+    pub fn lanes(self) -> u32 {
+        (self.pc_lanes >> 32) as u32
+    }
+
+    /// Lanes of the second half (0: it goes through as one).
+    #[inline(always)]
+    pub fn second(self) -> u32 {
+        self.rest as u32
+    }
+
+    /// Warp slot.
+    #[inline(always)]
+    pub fn warp(self) -> u8 {
+        (self.rest >> 32) as u8
+    }
+
+    /// For memory instructions: access list in the load/store unit.
+    #[inline(always)]
+    pub fn slot(self) -> u16 {
+        (self.rest >> 48) as u16
+    }
+
+    /// The execution unit that it is in.
+    #[inline(always)]
+    pub fn unit(self) -> usize {
+        (self.rest >> 40 & 0xff) as usize
+    }
+
+    /// The same instruction, in an execution unit.
+    #[inline(always)]
+    pub fn in_unit(self, unit: usize) -> Flight {
+        Flight { rest: self.rest & !(0xff << 40) | (unit as u64 & 0xff) << 40, ..self }
+    }
+
     /// Threads that it carries.
-    #[inline]
-    pub fn threads(&self) -> u32 {
-        self.lanes.count_ones() + self.second.count_ones()
+    #[inline(always)]
+    pub fn threads(self) -> u32 {
+        (self.pc_lanes & !0xffff_ffff | self.rest & 0xffff_ffff).count_ones()
     }
 }
 
-/// A queue of a few entries, in place.
+/// A pipeline register: a queue of a few entries, in place.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 pub struct Register {
     entries: [Flight; Register::MAX],
+    head: u8,
     len: u8,
     width: u8,
 }
 
 impl Register {
-    const MAX: usize = 4;
+    /// A power of two, and at least as many as a GPU has units of one kind.
+    const MAX: usize = 16;
 
     fn new(width: u32) -> Register {
         Register { width: width.clamp(1, Register::MAX as u32) as u8, ..Register::default() }
@@ -53,33 +99,39 @@ impl Register {
     }
 
     /// There is room.
-    #[inline]
+    #[inline(always)]
     pub fn free(&self) -> bool {
         self.len < self.width
     }
 
+    /// It holds nothing.
+    #[inline(always)]
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
     /// Adds an entry; there must be room.
-    #[inline]
+    #[inline(always)]
     pub fn push(&mut self, f: Flight) {
-        self.entries[self.len as usize] = f;
+        self.entries[(self.head + self.len) as usize % Register::MAX] = f;
         self.len += 1;
     }
 
     /// The oldest entry.
-    #[inline]
+    #[inline(always)]
     pub fn front(&self) -> Option<Flight> {
-        (self.len > 0).then_some(self.entries[0])
+        (self.len > 0).then(|| self.entries[self.head as usize % Register::MAX])
     }
 
     /// Removes the oldest entry.
-    #[inline]
+    #[inline(always)]
     pub fn pop(&mut self) {
-        self.entries.copy_within(1.., 0);
+        self.head = (self.head + 1) % Register::MAX as u8;
         self.len -= 1;
     }
 
     /// Entries held.
-    #[inline]
+    #[inline(always)]
     pub fn held(&self) -> u32 {
         self.len as u32
     }
@@ -88,9 +140,9 @@ impl Register {
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 struct Unit {
     flight: Flight,
-    /// Operands still to be read, as bank numbers.
-    banks: [u8; crate::kernel::MAX_SOURCES],
-    left: u8,
+    /// Banks still to be read of the present layer: an instruction's operands are one or more sets of different banks.
+    want: u64,
+    layer: u8,
 }
 
 /// IDOC registers, collector units and OCEX registers of one SM.
@@ -100,23 +152,26 @@ pub struct Collector {
     pub idoc: [Register; PORTS],
     /// From collectors to execution units, per port.
     pub ocex: [Register; PORTS],
-    units: Vec<Unit>,
+    /// As many as bits in a mask; `count` of them exist.
+    units: Box<[Unit]>,
+    count: usize,
     /// First unit of each port, and the end.
-    first: [usize; PORTS + 1],
+    first: [u8; PORTS + 1],
     /// Units in use, units whose operands are all there.
     busy: u64,
     ready: u64,
     /// Where the search for a ready unit and for a unit to serve starts.
     turn: [u8; PORTS],
     read_turn: u8,
-    banks: u32,
+    /// Register banks, a power of two.
+    pub banks: u32,
+    /// Units in use, per port.
+    used: [u8; PORTS],
     /// Instructions that may enter and leave the collectors in a cycle, per port, and IDOC and OCEX entries.
     width: [u8; PORTS],
     /// Units that may be allocated.
     powered: u64,
 }
-
-const PORT: [Port; PORTS] = [Port::Sp, Port::Sfu, Port::Mem];
 
 impl Collector {
     /// Empty collectors of a GPU.
@@ -124,19 +179,21 @@ impl Collector {
         let count = [spec.collectors_sp as usize, spec.collectors_sfu as usize, spec.collectors_mem as usize];
         let mut first = [0; PORTS + 1];
         for p in 0..PORTS {
-            first[p + 1] = first[p] + count[p].max(1);
+            first[p + 1] = first[p] + count[p].max(1) as u8;
         }
         let width = [spec.sp_units, spec.sfu_units, spec.ldst_units];
         Collector {
             idoc: width.map(Register::new),
             ocex: width.map(Register::new),
-            units: vec![Unit::default(); first[PORTS]],
+            units: vec![Unit::default(); 64].into(),
+            count: first[PORTS] as usize,
             first,
             busy: 0,
             ready: 0,
             turn: [0; PORTS],
             read_turn: 0,
             banks: spec.register_banks,
+            used: [0; PORTS],
             width: width.map(|w| w.clamp(1, Register::MAX as u32) as u8),
             powered: u64::MAX,
         }
@@ -154,109 +211,114 @@ impl Collector {
     }
 
     /// Units of a port.
-    #[inline]
+    #[inline(always)]
     fn mask(&self, p: usize) -> u64 {
         (1u64 << self.first[p + 1]) - (1u64 << self.first[p])
     }
 
     /// Nothing is held anywhere.
-    #[inline]
+    #[inline(always)]
     pub fn idle(&self) -> bool {
         self.busy == 0 && self.idoc.iter().chain(&self.ocex).all(|r| r.len == 0)
     }
 
     /// Collector units in use by a port.
-    #[inline]
-    pub fn used(&self, port: Port) -> u32 {
-        let p = port as usize;
-        (self.busy & self.mask(p)).count_ones()
+    #[inline(always)]
+    pub fn used(&self, port: usize) -> u32 {
+        self.used[port] as u32
+    }
+
+    /// Banks of a warp's registers; `set`: of those of warp slot 0.
+    #[inline(always)]
+    pub fn banks_of(&self, set: u64, warp: u8) -> u64 {
+        turned(set, warp as u32 & (self.banks - 1), self.banks)
     }
 
     /// One cycle. `written` has a bit for every bank that a write-back uses. Returns the operand reads that had to wait.
+    #[inline(always)]
     pub fn step(&mut self, kernel: &Kernel, written: u64) -> u32 {
         if self.ready != 0 {
-            self.dispatch();
-        }
-        let delayed = if self.busy & !self.ready != 0 { self.read(written) } else { 0 };
-        for port in PORT {
-            if self.idoc[port as usize].len != 0 {
-                self.allocate(port, kernel);
+            for p in 0..PORTS {
+                self.dispatch(p);
             }
+        }
+        let waiting = self.busy & !self.ready;
+        let delayed = if waiting != 0 { self.read(waiting, written, kernel) } else { 0 };
+        for p in 0..PORTS {
+            self.allocate(p, kernel);
         }
         delayed
     }
 
     /// Ready units hand over to the OCEX register.
-    fn dispatch(&mut self) {
-        for p in 0..PORTS {
-            let mask = self.mask(p);
-            for _ in 0..self.width[p] {
-                let ready = self.ready & mask;
-                if ready == 0 || !self.ocex[p].free() {
-                    break;
-                }
-                let u = next_after(ready, self.turn[p]);
-                self.turn[p] = u as u8;
-                self.ocex[p].push(self.units[u].flight);
-                self.busy &= !(1 << u);
-                self.ready &= !(1 << u);
-            }
+    #[inline(always)]
+    fn dispatch(&mut self, p: usize) {
+        let mask = self.mask(p);
+        let mut ready = self.ready & mask;
+        let mut left = self.width[p];
+        while ready != 0 && left != 0 && self.ocex[p].free() {
+            left -= 1;
+            let u = next_after(ready, self.turn[p]);
+            self.turn[p] = u as u8;
+            self.ocex[p].push(self.units[u].flight);
+            self.busy &= !(1 << u);
+            self.ready &= !(1 << u);
+            ready &= !(1 << u);
+            self.used[p] -= 1;
         }
     }
 
     /// Banks serve reads.
-    fn read(&mut self, written: u64) -> u32 {
+    #[inline(always)]
+    fn read(&mut self, waiting: u64, written: u64, kernel: &Kernel) -> u32 {
         let mut taken = written;
         let mut delayed = 0;
-        let waiting = self.busy & !self.ready;
-        let low = waiting & ((1 << self.read_turn) - 1);
-        for part in [waiting & !low, low] {
-            let mut left = part;
-            while left != 0 {
-                let u = left.trailing_zeros() as usize;
-                left &= left - 1;
-                let unit = &mut self.units[u];
-                let n = unit.left as usize;
-                let Some(i) = unit.banks[..n].iter().position(|&b| taken >> b & 1 == 0) else {
-                    delayed += 1;
-                    continue;
-                };
-                taken |= 1 << unit.banks[i];
-                unit.banks[i] = unit.banks[n - 1];
-                unit.left -= 1;
-                if unit.left == 0 {
-                    self.ready |= 1 << u;
+        // From the unit whose turn it is upwards, then the rest.
+        let turn = self.read_turn as u32 % 64;
+        let mut left = waiting.rotate_right(turn);
+        while left != 0 {
+            let u = (left.trailing_zeros() + turn) as usize % 64;
+            left &= left - 1;
+            let unit = &mut self.units[u];
+            let free = unit.want & !taken;
+            let bank = free & free.wrapping_neg();
+            delayed += (free == 0) as u32;
+            taken |= bank;
+            unit.want &= !bank;
+            if unit.want == 0 {
+                let op = &kernel.ops[unit.flight.pc() as usize];
+                match op.more_banks.get(unit.layer as usize) {
+                    Some(&more) => {
+                        unit.want = turned(more, unit.flight.warp() as u32 & (self.banks - 1), self.banks);
+                        unit.layer += 1;
+                    }
+                    None => self.ready |= 1 << u,
                 }
             }
         }
-        self.read_turn = (self.read_turn + 1) % self.units.len() as u8;
+        self.read_turn = if self.read_turn as usize + 1 == self.count { 0 } else { self.read_turn + 1 };
         delayed
     }
 
     /// Instructions move from the IDOC register into free units.
-    fn allocate(&mut self, port: Port, kernel: &Kernel) {
-        let p = port as usize;
-        let mask = self.mask(p);
-        for _ in 0..self.width[p] {
-            let free = !self.busy & self.powered & mask;
-            let Some(flight) = self.idoc[p].front() else { return };
+    #[inline(always)]
+    fn allocate(&mut self, p: usize, kernel: &Kernel) {
+        let mut left = self.width[p];
+        while left != 0
+            && let Some(flight) = self.idoc[p].front()
+        {
+            left -= 1;
+            let free = !self.busy & self.powered & self.mask(p);
             if free == 0 {
                 return;
             }
             let u = free.trailing_zeros() as usize;
             self.idoc[p].pop();
-            let op: &Op = &kernel.ops[flight.pc as usize];
-            let n = op.source_count as usize;
-            let unit = &mut self.units[u];
-            unit.flight = flight;
-            unit.left = n as u8;
-            for (bank, source) in unit.banks[..n].iter_mut().zip(&op.sources) {
-                *bank = ((*source as u32 + flight.warp as u32) % self.banks) as u8;
-            }
+            let want = self.banks_of(kernel.ops[flight.pc() as usize].banks, flight.warp());
+            self.units[u] = Unit { flight, want, layer: 0 };
             self.busy |= 1 << u;
-            if n == 0 {
-                self.ready |= 1 << u;
-            }
+            self.ready |= ((want == 0) as u64) << u;
+            self.used[p] += 1;
         }
     }
 }

@@ -1,6 +1,7 @@
 //! Everything that an SM counts: statistics of the launch, and activity and residency of the current sample.
 
 use crate::activity::{COMPONENTS, LaneState, SM_EVENTS, SmActivity, SmEvent};
+use crate::kernel::Kernel;
 use crate::spec::Spec;
 use crate::stats::{Counters, SLOTS};
 use serde::{Deserialize, Serialize};
@@ -18,8 +19,13 @@ pub struct Counts {
     pub busy: [u64; COMPONENTS],
     /// The same when the last sample was cut.
     busy_cut: [u64; COMPONENTS],
-    /// Activity since the last sample.
+    /// Activity since the last sample, apart from what is in `events` and `issued`.
     pub activity: SmActivity,
+    /// Events since the last sample.
+    events: [[u64; 32]; 2],
+    /// Warp instructions and lanes issued since the last sample, by instruction of the kernel: what an issue counts
+    /// follows from these two ([`Counts::fold`]).
+    issued: Vec<[u64; 2]>,
 }
 
 impl Counts {
@@ -32,27 +38,71 @@ impl Counts {
             busy: [0; COMPONENTS],
             busy_cut: [0; COMPONENTS],
             activity: empty_activity(),
+            events: [[0; 32]; 2],
+            issued: Vec::new(),
         }
+    }
+
+    /// Prepares for a kernel.
+    pub fn begin(&mut self, kernel: &Kernel) {
+        self.counters = Counters::default();
+        self.slots = [0; SLOTS];
+        self.stepped = 0;
+        self.issued.resize(kernel.ops.len(), [0; 2]);
+    }
+
+    /// Counts an issue of an instruction with so many lanes.
+    #[inline(always)]
+    pub fn issue(&mut self, pc: u32, lanes: u64) {
+        self.counters.warp_instructions += 1;
+        self.counters.thread_instructions += lanes;
+        self.busy[1] += 1;
+        let issued = &mut self.issued[pc as usize];
+        issued[0] += 1;
+        issued[1] += lanes;
+    }
+
+    /// Turns issues of a kernel's instructions into events.
+    pub fn fold(&mut self, kernel: &Kernel) {
+        let mut issued = std::mem::take(&mut self.issued);
+        for (op, issued) in kernel.ops.iter().zip(&mut issued) {
+            let [warps, lanes] = std::mem::take(issued);
+            self.events(SmEvent::Issued, warps);
+            self.events(SmEvent::BufferRead, warps);
+            self.events(SmEvent::RegisterRead, op.reads as u64 * lanes);
+            self.events(SmEvent::CollectorOperand, op.reads as u64 * lanes);
+            self.events(SmEvent::Immediate, op.immediates as u64 * warps);
+            if let Some((event, weight)) = op.event {
+                self.events(event, weight as u64 * lanes);
+            }
+            if let Some(event) = op.inactive {
+                self.events(event, 32 * warps - lanes);
+            }
+        }
+        self.issued = issued;
     }
 
     /// Counts one event.
     #[inline(always)]
     pub fn event(&mut self, event: SmEvent) {
-        self.activity.events[event as usize] += 1;
+        self.events(event, 1);
     }
 
     /// Counts `n` events.
     #[inline(always)]
     pub fn events(&mut self, event: SmEvent, n: u64) {
-        self.activity.events[event as usize] += n;
+        const { assert!(SM_EVENTS <= 64) };
+        self.events[event as usize / 32 % 2][event as usize % 32] += n;
     }
 
-    /// Takes the activity since the last call.
+    /// Takes the activity since the last call. [`Counts::fold`] comes first.
     pub fn take_activity(&mut self) -> SmActivity {
         for i in 0..COMPONENTS {
             self.activity.component_busy[i] = self.busy[i] - self.busy_cut[i];
         }
         self.busy_cut = self.busy;
+        self.activity.events.copy_from_slice(&self.events.as_flattened()[..SM_EVENTS]);
+        self.events = [[0; 32]; 2];
         std::mem::replace(&mut self.activity, empty_activity())
     }
 }

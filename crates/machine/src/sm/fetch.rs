@@ -21,6 +21,8 @@ const UNITS: usize = 4;
 pub struct Fetch {
     /// Per unit: fetched, to be decoded in the next cycle: warp and instruction.
     buffers: [Option<(u8, u32)>; UNITS],
+    /// Those warps.
+    decoding: u64,
     units: usize,
     /// Units that are on.
     on: usize,
@@ -35,6 +37,7 @@ impl Fetch {
     pub fn new(spec: &Spec) -> Fetch {
         Fetch {
             buffers: [None; UNITS],
+            decoding: 0,
             units: (spec.fetch_units.max(1) as usize).min(UNITS),
             on: (spec.fetch_units.max(1) as usize).min(UNITS),
             last: 0,
@@ -46,7 +49,7 @@ impl Fetch {
     /// A fetched group waits for decoding.
     #[inline]
     pub fn decoding(&self) -> bool {
-        self.buffers.iter().any(Option::is_some)
+        self.decoding != 0
     }
 
     /// Leaves so many units on.
@@ -57,7 +60,7 @@ impl Fetch {
     /// Units that hold a fetched group.
     #[inline]
     pub fn held(&self) -> u32 {
-        self.buffers.iter().flatten().count() as u32
+        self.decoding.count_ones()
     }
 
     /// One cycle of all units: each decodes what it fetched in the last cycle, then fetches.
@@ -84,12 +87,13 @@ impl Fetch {
     fn decode(&mut self, unit: usize, kernel: &Kernel, warps: &mut Warps, threads: &[Warp], counts: &mut Counts) {
         let Some((w, pc)) = self.buffers[unit].take() else { return };
         let w = w as usize;
+        self.decoding &= !(1 << w);
         if warps.finished >> w & 1 != 0 {
             return;
         }
         let depth = (kernel.ops.len() as u32).saturating_sub(pc).min(self.entries as u32);
-        warps.head[w] = pc;
-        warps.depth[w] = depth as u8;
+        warps.of[w].head = pc;
+        warps.of[w].depth = depth as u8;
         counts.events(SmEvent::Decoded, depth as u64);
         warps.refresh(w, kernel);
         let bit = 1 << w;
@@ -100,30 +104,35 @@ impl Fetch {
         }
     }
 
+    /// A group has been fetched.
+    #[inline(always)]
+    fn hand_over(&mut self, unit: usize, w: u8, pc: u32) {
+        self.buffers[unit] = Some((w, pc));
+        self.decoding |= 1 << w;
+        self.last = w;
+    }
+
     /// Fetches for the next warp in turn.
     #[inline]
     fn fetch(&mut self, unit: usize, now: u64, kernel: &Kernel, warps: &mut Warps, counts: &mut Counts) {
         if let Some(tag) = self.l1i.ready.pop_front() {
             let w = tag as u8;
             warps.on_fetch &= !(1 << w);
-            self.buffers[unit] = Some((w, warps.fetch_pc[w as usize]));
-            self.last = w;
+            self.hand_over(unit, w, warps.of[w as usize].fetch_pc);
             return;
         }
-        let under_way = self.buffers.iter().flatten().fold(0, |m, b| m | 1 << b.0);
-        let hungry = warps.hungry() & !(warps.wrong_path | under_way);
+        let hungry = warps.hungry() & !(warps.wrong_path | self.decoding);
         if hungry == 0 {
             return;
         }
         let above = hungry & !(u64::MAX >> (63 - self.last as u32));
         let w = (if above != 0 { above } else { hungry }).trailing_zeros() as u8;
-        let pc = warps.fetch_pc[w as usize];
+        let pc = warps.of[w as usize].fetch_pc;
         match self.l1i.read(kernel.code_base + pc as u64 * kernel.instruction_bytes, w as u32, now) {
             Outcome::Hit => {
                 counts.counters.instruction_accesses += 1;
                 counts.event(SmEvent::InstructionHit);
-                self.buffers[unit] = Some((w, pc));
-                self.last = w;
+                self.hand_over(unit, w, pc);
             }
             Outcome::Miss => {
                 counts.counters.instruction_accesses += 1;

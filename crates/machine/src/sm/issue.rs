@@ -1,7 +1,6 @@
 //! The issue stage: each scheduler picks a warp, which executes its instruction functionally and sends it down the
 //! pipeline; and the account of every issue slot.
 
-use crate::activity::SmEvent;
 use crate::hooks::{Event, IssueQuery, OrderQuery, Shape};
 use crate::kernel::{Kernel, Port};
 use crate::message::Femtoseconds;
@@ -79,7 +78,7 @@ impl Sm {
             let w = wrong.trailing_zeros() as usize;
             wrong &= wrong - 1;
             self.warps.drop_buffer(w);
-            self.warps.fetch_pc[w] = self.threads[w].pc();
+            self.warps.of[w].fetch_pc = self.threads[w].pc();
         }
     }
 
@@ -130,9 +129,9 @@ impl Sm {
         x: &mut Exchange,
         memory: &GlobalMemory,
     ) {
-        let pc = self.warps.head[w];
+        let pc = self.warps.of[w].head;
         let op = &kernel.ops[pc as usize];
-        let index = self.warps.cta[w] as usize;
+        let index = self.warps.of[w].cta as usize;
         let printed = self.printed.len();
         let mut env = Env {
             launch: &kernel.launch,
@@ -155,31 +154,33 @@ impl Sm {
             return;
         }
         let lanes = self.effect.executed;
-        let mut flight = Flight { pc, lanes, second: 0, warp: w as u8, slot: 0 };
+        let (mut first, mut second) = (lanes, 0);
         if op.port == Port::Sp
             && let Some(issue) = &mut self.hooks.issue
         {
             match issue.shape(&IssueQuery { now: self.now, warp: w, lanes, fp: op.fp }) {
                 Shape::Whole => {}
-                Shape::Permuted(mask) => flight.lanes = mask,
-                Shape::Split(first, second) => (flight.lanes, flight.second) = (first, second),
+                Shape::Permuted(mask) => first = mask,
+                Shape::Split(one, other) => (first, second) = (one, other),
             }
         }
         self.issued[op.port as usize] += 1;
-        self.count_issue(op, lanes);
+        self.counts.issue(pc, lanes.count_ones() as u64);
 
         let bit = 1u64 << w;
-        self.warps.reserve(w, kernel.dest(pc), op.port == Port::Mem);
-        self.warps.in_flight[w] += 1;
+        self.warps.reserve(w, pc, op, kernel);
+        let state = &mut self.warps.of[w];
+        state.in_flight += 1;
+        let mut list = 0;
         if op.port == Port::Mem {
             let first_slot = self.id as u64 * self.threads.len() as u64;
             let (slot, load, atomics) = self.ldst.issue(&self.effect, w as u8, first_slot);
-            flight.slot = slot;
-            self.warps.loads[w] += load as u32;
+            list = slot;
+            state.loads += load as u16;
             match self.effect.kind {
-                EffectKind::Store => self.warps.stores[w] += self.ldst.transactions(slot),
+                EffectKind::Store => state.stores += self.ldst.transactions(slot),
                 EffectKind::Atomic if atomics > 0 => {
-                    self.warps.atomics[w] += atomics;
+                    state.atomics += atomics;
                     self.warps.on_atomic |= bit;
                 }
                 EffectKind::Fence => {
@@ -189,8 +190,10 @@ impl Sm {
                 _ => {}
             }
         }
-        self.collector.idoc[op.port as usize].push(flight);
-        self.after_issue(w, time, x);
+        self.collector.idoc[op.port as usize].push(Flight::new(pc, w, first, second, list));
+        if !matches!(self.effect.kind, EffectKind::Alu | EffectKind::Load | EffectKind::Store | EffectKind::Branch) {
+            self.after_issue(w, time, x);
+        }
         self.warps.advance(w, self.threads[w].pc(), self.threads[w].done(), kernel);
         if self.warps.finished & bit != 0 {
             self.ending |= bit;
@@ -209,7 +212,7 @@ impl Sm {
             }
             EffectKind::Sleep(nanoseconds) => {
                 let cycles = (nanoseconds as u64 * 1_000_000).div_ceil(self.clock.period());
-                self.warps.wake[w] = self.now + cycles.max(1);
+                self.warps.of[w].wake = self.now + cycles.max(1);
                 self.warps.asleep |= bit;
             }
             EffectKind::Heap => {
@@ -222,7 +225,7 @@ impl Sm {
                     operands: a.operand,
                     dest: a.dest,
                 });
-                self.warps.atomics[w] += 1;
+                self.warps.of[w].atomics += 1;
                 self.warps.on_atomic |= bit;
             }
             _ => {}
@@ -230,25 +233,6 @@ impl Sm {
         if self.effect.released != 0 {
             let first = w as u32 - self.threads[w].warp_in_cta();
             self.warps.at_barrier &= !(self.effect.released << first);
-        }
-    }
-
-    fn count_issue(&mut self, op: &crate::kernel::Op, lanes: u32) {
-        let n = lanes.count_ones() as u64;
-        let c = &mut self.counts;
-        c.counters.warp_instructions += 1;
-        c.counters.thread_instructions += n;
-        c.busy[1] += 1;
-        c.event(SmEvent::Issued);
-        c.event(SmEvent::BufferRead);
-        c.events(SmEvent::RegisterRead, op.reads as u64 * n);
-        c.events(SmEvent::CollectorOperand, op.reads as u64 * n);
-        c.events(SmEvent::Immediate, op.immediates as u64);
-        if let Some((event, weight)) = op.event {
-            c.events(event, weight as u64 * n);
-        }
-        if let Some(event) = op.inactive {
-            c.events(event, 32 - n);
         }
     }
 }

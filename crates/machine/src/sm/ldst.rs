@@ -455,7 +455,7 @@ impl Ldst {
         done: &mut impl FnMut(Done, &mut Counts),
     ) {
         let Some(mut d) = self.dispatched else { return };
-        let slot = d.flight.slot as usize;
+        let slot = d.flight.slot() as usize;
         let list = &mut self.lists[slot];
         if list.shared_cycles > 0 {
             list.shared_cycles -= 1;
@@ -494,7 +494,7 @@ impl Ldst {
         }
         self.dispatched = None;
         self.free_lists.push(slot as u16);
-        done(Done::Left { warp: d.flight.warp }, counts);
+        done(Done::Left { warp: d.flight.warp() }, counts);
     }
 
     /// Sends one transaction on its way; false if it cannot go now.
@@ -506,7 +506,7 @@ impl Ldst {
         counts: &mut Counts,
         done: &mut impl FnMut(Done, &mut Counts),
     ) -> bool {
-        let list = &self.lists[d.flight.slot as usize];
+        let list = &self.lists[d.flight.slot() as usize];
         let t = list.transactions[d.next as usize];
         let load = list.load.unwrap_or_default();
         let store = list.store;
@@ -515,7 +515,7 @@ impl Ldst {
                 if self.line.len() as u64 >= self.l1_latency {
                     return false;
                 }
-                let id = if store { d.flight.warp as u16 } else { load };
+                let id = if store { d.flight.warp() as u16 } else { load };
                 let local = t.route == Route::Local;
                 self.line.push_back(Delayed {
                     at: now + self.l1_latency,

@@ -21,7 +21,7 @@ use crate::activity::SmEvent;
 use crate::activity::{COMPONENTS, SmActivity};
 use crate::clock::Clock;
 use crate::hooks::{DatapathQuery, Event, LanesHook, SmHooks, SmView};
-use crate::kernel::{Kernel, PORTS, Port as ExecutionPort};
+use crate::kernel::{Kernel, PORTS, Port as ExecutionPort, turned};
 use crate::message::{Femtoseconds, ReplyKind, Traffic};
 use crate::sm::alu::Alus;
 use crate::sm::collector::Collector;
@@ -177,6 +177,9 @@ impl Sm {
 
     /// Takes the activity since the last call.
     pub fn take_activity(&mut self) -> SmActivity {
+        if let Some(kernel) = &self.kernel {
+            self.counts.fold(kernel);
+        }
         let a = &mut self.counts.activity;
         self.residency.flush(self.hooks.lanes.is_none(), a);
         if let Some(lanes) = &mut self.hooks.lanes {
@@ -215,12 +218,13 @@ impl Sm {
 
     /// Prepares for a launch: empty L1 caches, statistics at zero, cycles counted from `tick` on.
     pub fn begin(&mut self, kernel: Arc<Kernel>, tick: u64) {
+        if let Some(last) = &self.kernel {
+            self.counts.fold(last);
+        }
+        self.counts.begin(&kernel);
         self.warps.set_words(kernel.words);
         self.ldst.begin(kernel.launch.program.local_bytes);
         self.fetch.l1i.begin();
-        self.counts.counters = Default::default();
-        self.counts.slots = Default::default();
-        self.counts.stepped = 0;
         self.now = self.now.max(tick);
         self.kernel = Some(kernel);
     }
@@ -327,7 +331,7 @@ impl Sm {
         }
         let mut asleep = self.warps.asleep;
         while asleep != 0 {
-            next = next.min(self.warps.wake[asleep.trailing_zeros() as usize]);
+            next = next.min(self.warps.of[asleep.trailing_zeros() as usize].wake);
             asleep &= asleep - 1;
         }
         if self.stalled_until > now {
@@ -351,8 +355,9 @@ impl Sm {
     }
 
     /// What is counted in every cycle, stepped or not.
+    #[inline(always)]
     fn account(&mut self, cycles: u64) {
-        let resident = self.warps.resident.count_ones() as u64;
+        let resident = self.warps.count as u64;
         let c = &mut self.counts;
         c.counters.resident_warp_cycles += resident * cycles;
         if resident > 0 {
@@ -364,20 +369,17 @@ impl Sm {
         self.residency.advance(cycles);
         if !self.hooks.is_empty() {
             self.hooks.advance(self.now, self.now + cycles);
-            self.interval.outstanding += self.warps.loads.iter().filter(|&&l| l > 0).count() as u64 * cycles;
+            self.interval.outstanding += self.warps.of.iter().filter(|w| w.loads > 0).count() as u64 * cycles;
         }
         let busy = &mut c.busy;
         busy[0] += self.fetch.held() as u64 * cycles;
-        let ports = [ExecutionPort::Sp, ExecutionPort::Sfu, ExecutionPort::Mem];
-        for (i, port) in ports.into_iter().enumerate().take(if self.collector.idle() { 0 } else { PORTS }) {
-            busy[2 + i] += self.collector.idoc[i].held() as u64 * cycles;
-            busy[5 + i] += self.collector.used(port) as u64 * cycles;
-            busy[8 + i] += self.collector.ocex[i].held() as u64 * cycles;
+        for p in 0..PORTS {
+            busy[2 + p] += self.collector.idoc[p].held() as u64 * cycles;
+            busy[5 + p] += self.collector.used(p) as u64 * cycles;
+            busy[8 + p] += self.collector.ocex[p].held() as u64 * cycles;
         }
-        if !self.alus.idle() {
-            busy[11] += self.alus.busy_units(ExecutionPort::Sp) as u64 * cycles;
-            busy[12] += self.alus.busy_units(ExecutionPort::Sfu) as u64 * cycles;
-        }
+        busy[11] += self.alus.busy_units(ExecutionPort::Sp) as u64 * cycles;
+        busy[12] += self.alus.busy_units(ExecutionPort::Sfu) as u64 * cycles;
         busy[13] += self.ldst.busy() as u64 * cycles;
     }
 
@@ -424,14 +426,14 @@ impl Sm {
                 }
             }
             self.heap_results.pop_front();
-            self.warps.atomics[w] -= 1;
+            self.warps.of[w].atomics -= 1;
             self.after_atomic(w, time, x);
         }
         let mut asleep = self.warps.asleep;
         while asleep != 0 {
             let w = asleep.trailing_zeros() as usize;
             asleep &= asleep - 1;
-            if self.warps.wake[w] <= self.now {
+            if self.warps.of[w].wake <= self.now {
                 self.warps.asleep &= !(1 << w);
             }
         }
@@ -443,8 +445,10 @@ impl Sm {
         let slot = &mut self.slots[index];
         slot.cta.reset(&kernel.launch, cta);
         slot.live = kernel.warps_per_cta;
+        let first = index * kernel.warps_per_cta as usize;
+        self.warps.start_cta((u64::MAX >> (64 - kernel.warps_per_cta)) << first);
         for i in 0..kernel.warps_per_cta {
-            let w = index * kernel.warps_per_cta as usize + i as usize;
+            let w = first + i as usize;
             self.threads[w].reset(&kernel.launch, cta, i);
             self.warps.start(w, index as u8, self.started << 8 | i as u64);
         }
@@ -452,18 +456,19 @@ impl Sm {
     }
 
     /// Results leave the SP and SFU pipelines. Returns the register banks that are written.
+    #[inline(always)]
     fn write_back(&mut self, kernel: &Kernel, committed: &mut u64) -> u64 {
-        let (flights, n) = self.alus.write_backs(self.now);
         let mut written = 0;
-        for f in &flights[..n] {
-            let w = f.warp as usize;
-            let op = &kernel.ops[f.pc as usize];
-            self.warps.release(w, kernel, f.pc);
-            self.warps.in_flight[w] -= 1;
+        for i in 0..self.alus.write_backs(self.now) {
+            let f = self.alus.write_back(self.now, i);
+            let w = f.warp() as usize;
+            let op = &kernel.ops[f.pc() as usize];
+            self.warps.release(w, f.pc(), op, kernel);
+            self.warps.of[w].in_flight -= 1;
             let lanes = f.threads() as u64;
             *committed += lanes;
             self.counts.events(SmEvent::RegisterWrite, op.writes as u64 * lanes);
-            written |= op.written_banks(f.warp);
+            written |= self.collector.banks_of(op.dest_banks, f.warp());
             if self.warps.finished >> w & 1 != 0 {
                 self.ending |= 1 << w;
             }
@@ -500,6 +505,7 @@ impl Sm {
             flits: &mut flits,
         };
         let mut written = 0;
+        let banks = self.collector.banks;
         let (warps, threads, ending) = (&mut self.warps, &mut self.threads, &mut self.ending);
         let (hooks, now) = (&mut self.hooks, self.now);
         let mut hear = |done: Done, counts: &mut Counts| {
@@ -507,12 +513,12 @@ impl Sm {
                 Done::Load { warp, pc, lanes } => {
                     let op = &kernel.ops[pc as usize];
                     let w = warp as usize;
-                    warps.release(w, kernel, pc);
-                    warps.loads[w] -= 1;
+                    warps.release(w, pc, op, kernel);
+                    warps.of[w].loads -= 1;
                     hooks.observe(now, Event::LoadDone { warp });
                     *committed += lanes as u64;
                     counts.events(SmEvent::RegisterWrite, op.writes as u64 * lanes as u64);
-                    written |= op.written_banks(warp);
+                    written |= turned(op.dest_banks, warp as u32 & (banks - 1), banks);
                     w
                 }
                 Done::Looked { warp, line, hit } => {
@@ -520,7 +526,7 @@ impl Sm {
                     return;
                 }
                 Done::Store { warp } => {
-                    warps.stores[warp as usize] -= 1;
+                    warps.of[warp as usize].stores -= 1;
                     warp as usize
                 }
                 Done::Atomic { warp, dest, result } => {
@@ -528,14 +534,14 @@ impl Sm {
                     for i in 0..result.count as usize {
                         threads[w].write_back(dest, result.lanes[i] as u32, result.old[i]);
                     }
-                    warps.atomics[w] -= 1;
-                    if warps.atomics[w] == 0 {
+                    warps.of[w].atomics -= 1;
+                    if warps.of[w].atomics == 0 {
                         warps.on_atomic &= !(1 << w);
                     }
                     w
                 }
                 Done::Left { warp } => {
-                    warps.in_flight[warp as usize] -= 1;
+                    warps.of[warp as usize].in_flight -= 1;
                     warp as usize
                 }
             };
@@ -550,7 +556,9 @@ impl Sm {
             self.fetch.l1i.send(&mut port);
         }
         self.counts.events(SmEvent::FlitOut, flits);
-        self.retire(time, x);
+        if self.ending != 0 {
+            self.retire(time, x);
+        }
         written
     }
 
@@ -601,7 +609,7 @@ impl Sm {
     }
 
     fn after_atomic(&mut self, w: usize, time: Femtoseconds, x: &mut Exchange) {
-        if self.warps.atomics[w] == 0 {
+        if self.warps.of[w].atomics == 0 {
             self.warps.on_atomic &= !(1 << w);
         }
         self.warps.check_fence(w);
@@ -620,7 +628,7 @@ impl Sm {
             if self.warps.resident >> w & 1 == 0 || !self.warps.retired(w) {
                 continue;
             }
-            let index = self.warps.cta[w] as usize;
+            let index = self.warps.of[w].cta as usize;
             let slot = &mut self.slots[index];
             slot.live -= 1;
             self.warps.leave(w);

@@ -93,16 +93,9 @@ fn rotate(mask: u64, last: u8) -> Option<usize> {
     Some((if above != 0 { above } else { mask }).trailing_zeros() as usize)
 }
 
+/// The oldest of some warps (at least one).
 #[inline]
-fn oldest(mut mask: u64, warps: &Warps) -> usize {
-    let mut best = mask.trailing_zeros() as usize;
-    mask &= mask - 1;
-    while mask != 0 {
-        let w = mask.trailing_zeros() as usize;
-        if warps.age[w] < warps.age[best] {
-            best = w;
-        }
-        mask &= mask - 1;
-    }
-    best
+fn oldest(mask: u64, warps: &Warps) -> usize {
+    let of_cta = warps.by_age.iter().map(|cta| cta & mask).find(|&m| m != 0);
+    of_cta.unwrap_or(mask).trailing_zeros() as usize
 }

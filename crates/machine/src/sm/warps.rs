@@ -3,7 +3,7 @@
 //! Facts are masks with one bit per warp, so that a scheduler finds its candidates, and the issue-slot accounting its
 //! cause, in a few instructions. A warp's bits are recomputed when something about it changes, never per cycle.
 
-use crate::kernel::{Kernel, PORTS, Port};
+use crate::kernel::{Kernel, Op, PORTS, Port};
 use serde::{Deserialize, Serialize};
 
 /// Warp state of one SM. Bit `w` of every mask is warp slot `w`.
@@ -37,29 +37,42 @@ pub struct Warps {
     pub fp: u64,
     /// See `fp`.
     pub load: u64,
-    /// First buffered instruction.
-    pub head: Vec<u32>,
-    /// Instructions buffered.
-    pub depth: Vec<u8>,
-    /// Where fetching goes on.
-    pub fetch_pc: Vec<u32>,
-    /// Instructions between issue and completion (loads count until they leave the load/store unit).
-    pub in_flight: Vec<u32>,
-    /// Loads whose data have not all come.
-    pub loads: Vec<u32>,
-    /// Stores not yet acknowledged.
-    pub stores: Vec<u32>,
-    /// Atomic transactions and heap calls not yet answered.
-    pub atomics: Vec<u32>,
-    /// End of a `nanosleep`, core cycle.
-    pub wake: Vec<u64>,
-    /// CTA slot.
-    pub cta: Vec<u8>,
-    /// Launch order of the warp's CTA, then of the warp: smaller is older.
-    pub age: Vec<u64>,
-    pending: Vec<u64>,
-    pending_memory: Vec<u64>,
+    /// Warps resident.
+    pub count: u32,
+    /// Every warp slot.
+    pub of: Vec<WarpState>,
+    /// Warps of each CTA slot, oldest CTA first; within a CTA, lower slots are older.
+    pub by_age: Vec<u64>,
+    /// Scoreboard words beyond the first of each warp: pending, and pending from memory.
+    more: Vec<[u64; 2]>,
     words: usize,
+}
+
+/// One warp slot.
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
+pub struct WarpState {
+    /// Registers with a result under way (the first 64 names), and those of them whose result comes from memory.
+    pending: [u64; 2],
+    /// Launch order of the warp's CTA, then of the warp: smaller is older.
+    pub age: u64,
+    /// End of a `nanosleep`, core cycle.
+    pub wake: u64,
+    /// First buffered instruction.
+    pub head: u32,
+    /// Where fetching goes on.
+    pub fetch_pc: u32,
+    /// Stores not yet acknowledged.
+    pub stores: u32,
+    /// Atomic transactions and heap calls not yet answered.
+    pub atomics: u32,
+    /// Loads whose data have not all come.
+    pub loads: u16,
+    /// Instructions between issue and completion (loads count until they leave the load/store unit).
+    pub in_flight: u16,
+    /// Instructions buffered.
+    pub depth: u8,
+    /// CTA slot.
+    pub cta: u8,
 }
 
 impl Warps {
@@ -80,18 +93,10 @@ impl Warps {
             port: [0; PORTS],
             fp: 0,
             load: 0,
-            head: vec![0; slots],
-            depth: vec![0; slots],
-            fetch_pc: vec![0; slots],
-            in_flight: vec![0; slots],
-            loads: vec![0; slots],
-            stores: vec![0; slots],
-            atomics: vec![0; slots],
-            wake: vec![0; slots],
-            cta: vec![0; slots],
-            age: vec![0; slots],
-            pending: vec![0; slots],
-            pending_memory: vec![0; slots],
+            count: 0,
+            of: vec![WarpState::default(); slots],
+            by_age: Vec::with_capacity(slots),
+            more: Vec::new(),
             words: 1,
         }
     }
@@ -99,11 +104,13 @@ impl Warps {
     /// Sizes the scoreboard for a kernel. No warp may be resident.
     pub fn set_words(&mut self, words: usize) {
         self.words = words;
-        let slots = self.head.len();
-        self.pending.clear();
-        self.pending.resize(slots * words, 0);
-        self.pending_memory.clear();
-        self.pending_memory.resize(slots * words, 0);
+        self.more.clear();
+        self.more.resize(self.of.len() * (words - 1), [0; 2]);
+    }
+
+    /// The warps of a CTA are about to begin, in these slots.
+    pub fn start_cta(&mut self, warps: u64) {
+        self.by_age.push(warps);
     }
 
     /// A warp begins.
@@ -124,13 +131,14 @@ impl Warps {
         ] {
             *mask &= !bit;
         }
-        self.depth[w] = 0;
-        self.fetch_pc[w] = 0;
-        self.cta[w] = cta;
-        self.age[w] = age;
-        let range = w * self.words..(w + 1) * self.words;
-        self.pending[range.clone()].fill(0);
-        self.pending_memory[range].fill(0);
+        self.count += 1;
+        self.of[w] = WarpState { cta, age, ..WarpState::default() };
+        self.more_mut(w).fill([0; 2]);
+    }
+
+    fn more_mut(&mut self, w: usize) -> &mut [[u64; 2]] {
+        let n = self.words - 1;
+        &mut self.more[w * n..(w + 1) * n]
     }
 
     /// Warps that could issue if their port is free.
@@ -148,58 +156,62 @@ impl Warps {
     }
 
     /// The buffer's head has changed: recomputes the bits that depend on it.
-    #[inline]
+    #[inline(always)]
     pub fn refresh(&mut self, w: usize, kernel: &Kernel) {
         let bit = 1u64 << w;
-        if self.depth[w] == 0 {
+        let state = &self.of[w];
+        if state.depth == 0 {
             self.buffered &= !bit;
             self.clear &= !bit;
             self.on_memory &= !bit;
             return;
         }
         self.buffered |= bit;
-        let pc = self.head[w];
-        let op = &kernel.ops[pc as usize];
-        let port = op.port;
-        self.fp = self.fp & !bit | if op.fp { bit } else { 0 };
-        self.load = self.load & !bit | if op.load { bit } else { 0 };
+        let op = &kernel.ops[state.head as usize];
+        put(&mut self.fp, w, op.fp);
+        put(&mut self.load, w, op.load);
         for p in [Port::Sp, Port::Sfu, Port::Mem] {
-            let m = &mut self.port[p as usize];
-            *m = *m & !bit | if p == port { bit } else { 0 };
+            put(&mut self.port[p as usize], w, p == op.port);
         }
-        self.recheck(w, kernel);
+        self.recheck_op(w, op, kernel);
     }
 
     /// Some register of the warp has become available or pending.
-    #[inline]
+    #[inline(always)]
     pub fn recheck(&mut self, w: usize, kernel: &Kernel) {
-        let bit = 1u64 << w;
-        if self.buffered & bit == 0 {
-            return;
+        if self.buffered >> w & 1 != 0 {
+            self.recheck_op(w, &kernel.ops[self.of[w].head as usize], kernel);
         }
-        let need = kernel.need(self.head[w]);
-        let at = w * self.words;
-        let (mut wait, mut memory) = (0, 0);
-        for (i, n) in need.iter().enumerate() {
-            wait |= self.pending[at + i] & n;
-            memory |= self.pending_memory[at + i] & n;
+    }
+
+    #[inline(always)]
+    fn recheck_op(&mut self, w: usize, op: &Op, kernel: &Kernel) {
+        let state = &self.of[w];
+        let mut wait = state.pending[0] & op.need;
+        let mut memory = state.pending[1] & op.need;
+        if self.words > 1 {
+            let n = self.words - 1;
+            for (pending, need) in self.more[w * n..].iter().zip(&kernel.need(state.head)[1..]) {
+                wait |= pending[0] & need;
+                memory |= pending[1] & need;
+            }
         }
-        self.clear = self.clear & !bit | if wait == 0 { bit } else { 0 };
-        self.on_memory = self.on_memory & !bit | if memory != 0 { bit } else { 0 };
+        put(&mut self.clear, w, wait == 0);
+        put(&mut self.on_memory, w, memory != 0);
     }
 
     /// The head has issued, and the warp's next instruction is `pc`.
-    #[inline]
+    #[inline(always)]
     pub fn advance(&mut self, w: usize, pc: u32, done: bool, kernel: &Kernel) {
-        let bit = 1u64 << w;
-        self.head[w] += 1;
-        self.depth[w] -= 1;
-        self.fetch_pc[w] = self.head[w] + self.depth[w] as u32;
+        let state = &mut self.of[w];
+        state.head += 1;
+        state.depth -= 1;
+        state.fetch_pc = state.head + state.depth as u32;
         if done {
-            self.finished |= bit;
-            self.depth[w] = 0;
-        } else if self.depth[w] > 0 && self.head[w] != pc {
-            self.wrong_path |= bit;
+            self.finished |= 1 << w;
+            state.depth = 0;
+        } else if state.depth > 0 && state.head != pc {
+            self.wrong_path |= 1 << w;
         }
         self.refresh(w, kernel);
     }
@@ -207,7 +219,7 @@ impl Warps {
     /// Empties a warp's instruction buffer.
     pub fn drop_buffer(&mut self, w: usize) {
         let bit = 1u64 << w;
-        self.depth[w] = 0;
+        self.of[w].depth = 0;
         self.buffered &= !bit;
         self.clear &= !bit;
         self.on_memory &= !bit;
@@ -216,30 +228,40 @@ impl Warps {
 
     /// A retired warp leaves its slot.
     pub fn leave(&mut self, w: usize) {
+        self.count -= 1;
+        self.by_age.iter_mut().for_each(|cta| *cta &= !(1 << w));
+        self.by_age.retain(|&cta| cta != 0);
         self.resident &= !(1 << w);
         self.finished &= !(1 << w);
         self.drop_buffer(w);
     }
 
     /// An instruction has issued: its results are pending.
-    #[inline]
-    pub fn reserve(&mut self, w: usize, dest: &[u64], memory: bool) {
-        let at = w * self.words;
-        for (i, d) in dest.iter().enumerate() {
-            self.pending[at + i] |= d;
-            if memory {
-                self.pending_memory[at + i] |= d;
+    #[inline(always)]
+    pub fn reserve(&mut self, w: usize, pc: u32, op: &Op, kernel: &Kernel) {
+        let from_memory = if op.port == Port::Mem { u64::MAX } else { 0 };
+        let pending = &mut self.of[w].pending;
+        pending[0] |= op.dest;
+        pending[1] |= op.dest & from_memory;
+        if self.words > 1 {
+            for (pending, dest) in self.more_mut(w).iter_mut().zip(&kernel.dest(pc)[1..]) {
+                pending[0] |= dest;
+                pending[1] |= dest & from_memory;
             }
         }
     }
 
     /// An instruction's results are available.
-    #[inline]
-    pub fn release(&mut self, w: usize, kernel: &Kernel, pc: u32) {
-        let at = w * self.words;
-        for (i, d) in kernel.dest(pc).iter().enumerate() {
-            self.pending[at + i] &= !d;
-            self.pending_memory[at + i] &= !d;
+    #[inline(always)]
+    pub fn release(&mut self, w: usize, pc: u32, op: &Op, kernel: &Kernel) {
+        let pending = &mut self.of[w].pending;
+        pending[0] &= !op.dest;
+        pending[1] &= !op.dest;
+        if self.words > 1 {
+            for (pending, dest) in self.more_mut(w).iter_mut().zip(&kernel.dest(pc)[1..]) {
+                pending[0] &= !dest;
+                pending[1] &= !dest;
+            }
         }
         self.recheck(w, kernel);
     }
@@ -247,7 +269,7 @@ impl Warps {
     /// A fence is over once the warp's earlier accesses are done.
     #[inline]
     pub fn check_fence(&mut self, w: usize) {
-        if self.on_fence & (1 << w) != 0 && self.loads[w] == 0 && self.stores[w] == 0 && self.atomics[w] == 0 {
+        if self.on_fence >> w & 1 != 0 && self.of[w].quiet() {
             self.on_fence &= !(1 << w);
         }
     }
@@ -255,10 +277,19 @@ impl Warps {
     /// The warp has exited and nothing of it is under way.
     #[inline]
     pub fn retired(&self, w: usize) -> bool {
-        self.finished & (1 << w) != 0
-            && self.in_flight[w] == 0
-            && self.loads[w] == 0
-            && self.stores[w] == 0
-            && self.atomics[w] == 0
+        self.finished >> w & 1 != 0 && self.of[w].in_flight == 0 && self.of[w].quiet()
     }
+}
+
+impl WarpState {
+    /// No memory access is under way.
+    fn quiet(&self) -> bool {
+        self.loads == 0 && self.stores == 0 && self.atomics == 0
+    }
+}
+
+/// Sets or clears bit `w`.
+#[inline(always)]
+fn put(mask: &mut u64, w: usize, value: bool) {
+    *mask = *mask & !(1 << w) | (value as u64) << w;
 }

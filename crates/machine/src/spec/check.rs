@@ -32,6 +32,8 @@ rules! {
     Schedulers = "schedulers",
     /// A fetch group is no larger than the SM.
     FetchGroup = "fetch-group",
+    /// All operand collectors have a bit in a word.
+    Collectors = "collectors",
     /// Registers for at least one warp of 64 registers a thread.
     Registers = "registers",
     /// Shared memory for at least one allocation unit.
@@ -146,6 +148,14 @@ fn sm(spec: &Spec) -> Outcome {
         &["fetch_group_warps", "warps_per_sm"],
         || format!("a fetch group of {} warps in an SM of {}", spec.fetch_group_warps, spec.warps_per_sm),
         || format!("fetch_group_warps at most {}", spec.warps_per_sm),
+    )?;
+    let collectors = spec.collectors_sp + spec.collectors_sfu + spec.collectors_mem;
+    require(
+        collectors <= 63,
+        Rule::Collectors,
+        &["collectors_sp", "collectors_sfu", "collectors_mem"],
+        || format!("{collectors} operand collectors in an SM"),
+        || "at most 63 together".to_owned(),
     )?;
     require(
         spec.registers_per_sm >= (64 * 32u32).next_multiple_of(spec.register_unit),

@@ -131,6 +131,32 @@ parameters! {
     }
 }
 
+impl OpTimings {
+    /// The timings of all classes.
+    pub fn all(&self) -> [OpTiming; 18] {
+        [
+            self.simple,
+            self.int_add,
+            self.int_minmax,
+            self.int_mul,
+            self.int_mad,
+            self.int_div,
+            self.fp_add,
+            self.fp_minmax,
+            self.fp_mul,
+            self.fp_fma,
+            self.fp_div,
+            self.dp_add,
+            self.dp_minmax,
+            self.dp_mul,
+            self.dp_fma,
+            self.dp_div,
+            self.sfu,
+            self.control,
+        ]
+    }
+}
+
 parameters! {
     /// GDDR5 timing in DRAM command clocks.
     DramTiming {
