@@ -20,7 +20,7 @@ impl OrderHook for FpFirst {
         let fp = query.available & query.fp;
         let set = if fp != 0 { fp } else { query.available };
         // The oldest warp of the set.
-        (0..64).filter(|w| set >> w & 1 != 0).min_by_key(|&w| query.warps.age[w])
+        (0..64).filter(|w| set >> w & 1 != 0).min_by_key(|&w| query.warps.of[w].age)
     }
 }
 

@@ -112,6 +112,7 @@ impl TagArray {
     /// The set of an address. Linear: the low bits of the line number. Hash: those, XORed with the two next groups
     /// of as many bits, so that power-of-two strides spread (the family of hashes found on Fermi by Nugteren et al.,
     /// "A detailed GPU cache model based on reuse distance theory", HPCA 2014; the exact bits differ by size there).
+    #[inline(always)]
     pub fn set_of(&self, address: u64) -> u32 {
         let line = address >> self.line_shift;
         let bits = self.set_bits;
@@ -123,7 +124,7 @@ impl TagArray {
     }
 
     /// The line of an address if it is present, in whatever state. Leaves LRU alone.
-    #[inline]
+    #[inline(always)]
     pub fn find(&self, address: u64) -> Option<LineIndex> {
         let tag = address >> self.line_shift;
         let first = self.set_of(address) * self.ways;
@@ -137,7 +138,7 @@ impl TagArray {
     }
 
     /// Looks up sectors of the line of an address. Changes nothing: a hit is made the most recent by [`Self::touch`].
-    #[inline]
+    #[inline(always)]
     pub fn probe(&self, address: u64, sectors: u8) -> Probe {
         match self.find(address) {
             Some(line) => {
@@ -172,7 +173,7 @@ impl TagArray {
     }
 
     /// Makes a line the most recently used of its set.
-    #[inline]
+    #[inline(always)]
     pub fn touch(&mut self, line: LineIndex) {
         self.clock += 1;
         self.used[line as usize] = self.clock;
@@ -305,7 +306,7 @@ impl<T: Copy + Default> Mshr<T> {
     }
 
     /// The entry of a key: a scan of at most a few cache lines that the compiler vectorizes.
-    #[inline]
+    #[inline(always)]
     pub fn find(&self, key: u64) -> Option<u32> {
         if self.used == 0 {
             return None;

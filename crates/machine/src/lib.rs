@@ -9,6 +9,7 @@ pub mod hooks;
 pub mod kernel;
 pub mod memory;
 pub mod message;
+mod ring;
 pub mod sm;
 pub mod spec;
 pub mod stats;

@@ -9,8 +9,9 @@ use warpwatt_simt::effect::{AtomicOp, AtomicType};
 pub type Femtoseconds = u64;
 
 /// What a request asks of the memory side.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum RequestKind {
+    #[default]
     /// Read the sectors; one reply per sector.
     Read,
     /// Write the sectors (the data has its functional effect elsewhere); one acknowledgement.
@@ -20,9 +21,10 @@ pub enum RequestKind {
 }
 
 /// Which cache of the SM a request comes from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[allow(missing_docs)]
 pub enum Traffic {
+    #[default]
     Data,
     Local,
     Constant,
@@ -31,7 +33,7 @@ pub enum Traffic {
 }
 
 /// SM → memory side.
-#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 pub struct Request {
     /// When the request's first flit is at the crossbar's input: time sent + NoC latency. The others follow, one a cycle.
     pub time: Femtoseconds,
@@ -99,8 +101,9 @@ impl Outbox {
 }
 
 /// What a reply brings.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum ReplyKind {
+    #[default]
     /// One 32-byte sector of a read (`sectors` has one bit).
     Data,
     /// A write is complete.
@@ -112,7 +115,7 @@ pub enum ReplyKind {
 }
 
 /// Memory side → SM.
-#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 pub struct Reply {
     /// When it is at the SM.
     pub time: Femtoseconds,
@@ -131,7 +134,7 @@ pub struct Reply {
 }
 
 /// Old values of an atomic transaction, lane by lane as in its payload.
-#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 pub struct AtomicResult {
     /// Lanes used.
     pub count: u8,

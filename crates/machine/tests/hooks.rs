@@ -11,7 +11,7 @@ struct YoungestFirst;
 impl Hook for YoungestFirst {}
 impl OrderHook for YoungestFirst {
     fn pick(&mut self, q: &OrderQuery<'_>) -> Option<usize> {
-        (0..64).filter(|w| q.available >> w & 1 != 0).max_by_key(|&w| q.warps.age[w])
+        (0..64).filter(|w| q.available >> w & 1 != 0).max_by_key(|&w| q.warps.of[w].age)
     }
 }
 

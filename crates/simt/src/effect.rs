@@ -93,6 +93,9 @@ pub struct Access {
     pub bypass_l1: bool,
     /// Read-only data path (`.nc`, `ldu`).
     pub read_only: bool,
+    /// Where all lanes access shared memory: the bits in which any lane's address differs from the first's, so that a small
+    /// value means that all are in one aligned block. All ones where that isn't known.
+    pub shared_spread: u64,
     /// Address per lane.
     pub address: [u64; 32],
 }
@@ -180,6 +183,7 @@ impl Default for Effect {
                 texture: 0,
                 bypass_l1: false,
                 read_only: false,
+                shared_spread: u64::MAX,
                 address: [0; 32],
             },
             atomic: AtomicOperands {

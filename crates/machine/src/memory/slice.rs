@@ -10,7 +10,7 @@
 
 use super::layout::Layout;
 use super::packet::{Answer, AtomicMemory, Atomics, Packet};
-use super::ring::Ring;
+use crate::ring::Ring;
 use crate::activity::{MEM_EVENTS, MemEvent};
 use crate::cache::{Evicted, LineIndex, Mshr, Probe, SECTOR_BYTES, TagArray};
 use crate::message::{Femtoseconds, ReplyKind, RequestKind};

@@ -55,6 +55,7 @@ pub fn lanes(mut mask: u32) -> impl Iterator<Item = usize> {
 }
 
 /// Adds the transactions of a global load or store.
+#[inline(always)]
 pub fn global(access: &Access, store: bool, out: &mut Vec<Transaction>) {
     let bypass = access.bypass_l1 && !store;
     if access.bytes >= 4 && !bypass {
@@ -216,6 +217,7 @@ pub fn atomics(
 }
 
 /// Cycles that the shared-memory array needs for an access. `serial`: an atomic, whose lanes on one word take turns.
+#[inline(always)]
 pub fn shared_cycles(access: &Access, banks: u32, serial: bool) -> u32 {
     let parts = match access.bytes {
         0..=4 => 1,
@@ -224,6 +226,9 @@ pub fn shared_cycles(access: &Access, banks: u32, serial: bool) -> u32 {
     };
     if access.bytes <= 4 && !serial {
         // Words within one row of the banks cannot conflict.
+        if access.shared_spread < banks as u64 * 4 {
+            return 1;
+        }
         let (low, high) = range(access.shared, &access.address);
         if high / 4 - low / 4 < banks as u64 {
             return 1;

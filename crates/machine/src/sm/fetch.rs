@@ -47,7 +47,7 @@ impl Fetch {
     }
 
     /// A fetched group waits for decoding.
-    #[inline]
+    #[inline(always)]
     pub fn decoding(&self) -> bool {
         self.decoding != 0
     }
@@ -58,13 +58,13 @@ impl Fetch {
     }
 
     /// Units that hold a fetched group.
-    #[inline]
+    #[inline(always)]
     pub fn held(&self) -> u32 {
         self.decoding.count_ones()
     }
 
     /// One cycle of all units: each decodes what it fetched in the last cycle, then fetches.
-    #[inline]
+    #[inline(always)]
     pub fn step(&mut self, now: u64, kernel: &Kernel, warps: &mut Warps, threads: &[Warp], counts: &mut Counts) {
         for unit in 0..self.units {
             if self.buffers[unit].is_some() {
@@ -77,13 +77,13 @@ impl Fetch {
     }
 
     /// Something will happen in the next cycle without outside help.
-    #[inline]
+    #[inline(always)]
     pub fn active(&self, hungry: u64) -> bool {
         self.decoding() || hungry != 0 || !self.l1i.ready.is_empty()
     }
 
     /// Decodes what was fetched in the last cycle into the warp's instruction buffer.
-    #[inline]
+    #[inline(always)]
     fn decode(&mut self, unit: usize, kernel: &Kernel, warps: &mut Warps, threads: &[Warp], counts: &mut Counts) {
         let Some((w, pc)) = self.buffers[unit].take() else { return };
         let w = w as usize;
@@ -113,9 +113,9 @@ impl Fetch {
     }
 
     /// Fetches for the next warp in turn.
-    #[inline]
+    #[inline(always)]
     fn fetch(&mut self, unit: usize, now: u64, kernel: &Kernel, warps: &mut Warps, counts: &mut Counts) {
-        if let Some(tag) = self.l1i.ready.pop_front() {
+        if let Some(tag) = self.l1i.ready.pop() {
             let w = tag as u8;
             warps.on_fetch &= !(1 << w);
             self.hand_over(unit, w, warps.of[w as usize].fetch_pc);

@@ -15,7 +15,7 @@ use warpwatt_simt::memory::{GlobalMemory, WindowView};
 
 impl Sm {
     /// Warps whose port has no room.
-    #[inline]
+    #[inline(always)]
     fn blocked(&self) -> u64 {
         let mut blocked = 0;
         for port in [Port::Sp, Port::Sfu, Port::Mem] {
@@ -27,6 +27,7 @@ impl Sm {
     }
 
     /// One issue cycle of all schedulers.
+    #[inline(always)]
     pub(super) fn issue(&mut self, time: Femtoseconds, kernel: &Arc<Kernel>, x: &mut Exchange, memory: &GlobalMemory) {
         if self.warps.wrong_path != 0 {
             self.drop_wrong_paths();
@@ -52,6 +53,7 @@ impl Sm {
     }
 
     /// Asks the policy's order, or the built-in scheduler.
+    #[inline(always)]
     fn pick(&mut self, i: usize, available: u64, pool: u64) -> Option<usize> {
         let Some(order) = &mut self.hooks.order else {
             return self.orders[i].pick(available, pool, &self.warps);
@@ -83,6 +85,7 @@ impl Sm {
     }
 
     /// Why a scheduler with these warps issues nothing: the first cause, in [`Slot`]'s order, that any of them has.
+    #[inline(always)]
     pub(super) fn idle_cause(&self, own: u64, ready: u64) -> Slot {
         let w = &self.warps;
         let resident = w.resident & own;
@@ -121,6 +124,7 @@ impl Sm {
     }
 
     /// Executes the next instruction of a warp and sends it down the pipeline.
+    #[inline(always)]
     fn issue_warp(
         &mut self,
         w: usize,

@@ -6,12 +6,12 @@
 
 use crate::cache::{Mshr, Probe, SECTOR_BYTES, TagArray};
 use crate::message::{Femtoseconds, Outbox, Request, RequestKind, Traffic};
+use crate::ring::Ring;
 use crate::spec::CacheSpec;
 use serde::{Deserialize, Serialize};
-use std::collections::VecDeque;
 
 /// Outcome of an access.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Outcome {
     /// The data is here.
     Hit,
@@ -34,10 +34,10 @@ pub struct L1 {
     left: Vec<u8>,
     since: Vec<u64>,
     traffic: Traffic,
-    queue: VecDeque<Request>,
+    queue: Ring<Request>,
     queue_limit: usize,
     /// Tags of accesses whose line has come, in order.
-    pub ready: VecDeque<u32>,
+    pub ready: Ring<u32>,
     line_bytes: u64,
     /// Sum of miss latencies in core cycles, and their number.
     pub latency: (u64, u64),
@@ -65,7 +65,7 @@ const HEADER_BYTES: u32 = 8;
 
 impl Port<'_> {
     /// Sends a request if the crossbar's input takes it.
-    #[inline]
+    #[inline(always)]
     pub fn send(&mut self, mut request: Request) -> bool {
         let flits = packet_flits(&request, self.flit_bytes);
         if *self.credits < flits {
@@ -110,22 +110,22 @@ impl L1 {
             left: vec![0; spec.mshrs.max(1) as usize],
             since: vec![0; spec.mshrs.max(1) as usize],
             traffic,
-            queue: VecDeque::with_capacity(spec.miss_queue as usize + 2),
+            queue: Ring::new(spec.miss_queue as usize + 2),
             queue_limit: spec.miss_queue.max(1) as usize,
-            ready: VecDeque::with_capacity((spec.mshrs * spec.mshr_merges).min(4096) as usize + 1),
+            ready: Ring::new((spec.mshrs * spec.mshr_merges).min(4096) as usize + 1),
             line_bytes: spec.line_bytes as u64,
             latency: (0, 0),
         }
     }
 
     /// Nothing waits to be sent or handed over.
-    #[inline]
+    #[inline(always)]
     pub fn idle(&self) -> bool {
         self.queue.is_empty() && self.ready.is_empty()
     }
 
     /// Requests wait for the crossbar.
-    #[inline]
+    #[inline(always)]
     pub fn sending(&self) -> bool {
         !self.queue.is_empty()
     }
@@ -153,7 +153,7 @@ impl L1 {
     }
 
     /// Reads the line of an address for the access `tag`.
-    #[inline]
+    #[inline(always)]
     pub fn read(&mut self, address: u64, tag: u32, now: u64) -> Outcome {
         let line = self.tags.line_address(address);
         let all = self.tags.all_sectors();
@@ -188,11 +188,11 @@ impl L1 {
                 if let Some(old) = self.tags.replace(at, line)
                     && old.dirty != 0
                 {
-                    self.queue.push_back(self.request(RequestKind::Write, old.address, old.dirty, u32::MAX));
+                    self.queue.push(self.request(RequestKind::Write, old.address, old.dirty, u32::MAX));
                 }
                 self.tags.reserve(at, all);
                 let (line, mask) = message_sectors(line, sectors);
-                self.queue.push_back(self.request(RequestKind::Read, line, mask, 0));
+                self.queue.push(self.request(RequestKind::Read, line, mask, 0));
                 Outcome::Miss
             }
             Probe::NoLine => Outcome::NoLine,
@@ -201,7 +201,7 @@ impl L1 {
 
     /// Writes sectors of a 128-byte line for a warp. `Hit` means that nothing is sent and nothing will be acknowledged.
     /// The second value says whether the line was present.
-    #[inline]
+    #[inline(always)]
     pub fn write(&mut self, line: u64, sectors: u8, warp: u32, local: bool) -> (Outcome, bool) {
         let found = self.tags.find(line).filter(|&at| self.tags.valid(at) != 0 && self.tags.reserved(at) == 0);
         if local && let Some(at) = found {
@@ -219,7 +219,7 @@ impl L1 {
         if local {
             request.traffic = Traffic::Local;
         }
-        self.queue.push_back(request);
+        self.queue.push(request);
         (Outcome::Miss, found.is_some())
     }
 
@@ -228,11 +228,11 @@ impl L1 {
     }
 
     /// Sends the oldest waiting request if it can go.
-    #[inline]
+    #[inline(always)]
     pub fn send(&mut self, port: &mut Port<'_>) -> bool {
         match self.queue.front() {
             Some(&request) if port.send(request) => {
-                self.queue.pop_front();
+                self.queue.pop();
                 true
             }
             _ => false,
@@ -240,7 +240,7 @@ impl L1 {
     }
 
     /// One sector of a read has come.
-    #[inline]
+    #[inline(always)]
     pub fn fill(&mut self, message_line: u64, sectors: u8, now: u64) {
         let address = message_line + sectors.trailing_zeros() as u64 * SECTOR_BYTES;
         let line = self.tags.line_address(address);
@@ -255,7 +255,7 @@ impl L1 {
         }
         self.latency.0 += now - self.since[e];
         self.latency.1 += 1;
-        self.ready.extend(self.mshr.tags(entry));
+        self.mshr.tags(entry).iter().for_each(|&tag| self.ready.push(tag));
         self.mshr.release(entry);
     }
 }
@@ -289,7 +289,7 @@ mod tests {
             assert!(c.ready.is_empty());
             c.fill(256, 1 << sector, 100);
         }
-        assert_eq!(c.ready, [7, 8]);
+        assert_eq!([c.ready.pop(), c.ready.pop(), c.ready.pop()], [Some(7), Some(8), None]);
         assert_eq!(c.latency, (100, 1));
         assert_eq!(c.read(256, 7, 101), Outcome::Hit);
     }

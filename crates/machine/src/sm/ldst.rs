@@ -12,9 +12,9 @@ use crate::sm::coalesce::{self, Route, Transaction};
 use crate::sm::collector::{Collector, Flight};
 use crate::sm::counts::Counts;
 use crate::sm::l1::{L1, Outcome, Port};
+use crate::ring::Ring;
 use crate::spec::Spec;
 use serde::{Deserialize, Serialize};
-use std::collections::VecDeque;
 use warpwatt_simt::effect::{AtomicDest, Effect, EffectKind};
 
 /// Address space of local memory, one window per warp slot.
@@ -55,7 +55,7 @@ struct Dispatched {
 }
 
 /// A transaction in the L1's delay line.
-#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 struct Delayed {
     at: u64,
     line: u64,
@@ -74,8 +74,10 @@ pub struct Ldst {
     loads: Vec<Load>,
     free_loads: Vec<u16>,
     dispatched: Option<Dispatched>,
-    shared_pipe: VecDeque<(u64, u16)>,
-    line: VecDeque<Delayed>,
+    shared_pipe: Ring<(u64, u16)>,
+    line: Ring<Delayed>,
+    /// Why the oldest transaction in it could not look up the cache; nothing has changed there since.
+    held_up: Option<Outcome>,
     /// L1 data cache.
     pub l1d: L1,
     /// Constant cache.
@@ -83,13 +85,13 @@ pub struct Ldst {
     /// Texture cache.
     pub l1t: L1,
     /// Bypassing loads and atomics that have returned.
-    returned: VecDeque<u16>,
+    returned: Ring<u16>,
     write_back: Option<u16>,
     turn: u8,
     /// Replies under way to this SM, in time order, and the results of atomics among them.
-    pub replies: VecDeque<Reply>,
+    pub replies: Ring<Reply>,
     /// See `replies`.
-    pub results: VecDeque<AtomicResult>,
+    pub results: Ring<AtomicResult>,
     l1_latency: u64,
     shared_latency: u64,
     banks: u32,
@@ -160,16 +162,17 @@ impl Ldst {
             loads: vec![Load::default(); LOADS],
             free_loads: (0..LOADS as u16).rev().collect(),
             dispatched: None,
-            shared_pipe: VecDeque::with_capacity(spec.shared_latency_cycles as usize + 2),
-            line: VecDeque::with_capacity(spec.l1_latency_cycles as usize + 2),
+            shared_pipe: Ring::new(spec.shared_latency_cycles as usize + 2),
+            line: Ring::new(spec.l1_latency_cycles as usize + 2),
+            held_up: None,
             l1d: L1::new(&spec.l1d, Traffic::Data),
             l1c: L1::new(&spec.l1c, Traffic::Constant),
             l1t: L1::new(&spec.l1t, Traffic::Texture),
-            returned: VecDeque::with_capacity(LOADS),
+            returned: Ring::new(LOADS),
             write_back: None,
             turn: 0,
-            replies: VecDeque::with_capacity(1024),
-            results: VecDeque::with_capacity(256),
+            replies: Ring::new(1024),
+            results: Ring::new(256),
             l1_latency: spec.l1_latency_cycles.max(1) as u64,
             shared_latency: spec.shared_latency_cycles.max(1) as u64,
             banks: spec.shared_banks,
@@ -193,19 +196,20 @@ impl Ldst {
     }
 
     /// Whether another memory instruction can be issued (besides room in its IDOC register).
-    #[inline]
+    #[inline(always)]
     pub fn can_issue(&self) -> bool {
         !self.free_lists.is_empty() && !self.free_loads.is_empty()
     }
 
     /// An instruction is in the unit or its delay lines: what EX_LDST counts as busy.
-    #[inline]
+    #[inline(always)]
     pub fn busy(&self) -> bool {
         self.dispatched.is_some() || !self.line.is_empty() || !self.shared_pipe.is_empty()
     }
 
     /// Makes the access list of an instruction that has just been executed. Returns the list's index, whether a load
     /// entry was taken, and the number of atomic transactions.
+    #[inline(always)]
     pub fn issue(&mut self, effect: &Effect, warp: u8, sm_slots: u64) -> (u16, bool, u32) {
         let Some(slot) = self.free_lists.pop() else { return (0, false, 0) };
         let list = &mut self.lists[slot as usize];
@@ -258,6 +262,7 @@ impl Ldst {
     }
 
     /// An entry for an instruction whose results are awaited, in so many parts.
+    #[inline(always)]
     fn take_load(&mut self, effect: &Effect, warp: u8, left: u16) -> u16 {
         let id = self.free_loads.pop().unwrap_or_default();
         let lanes = effect.executed.count_ones() as u8;
@@ -266,6 +271,7 @@ impl Ldst {
     }
 
     /// One cycle: write-back, replies, caches, dispatch. `done` is called for everything that a warp must hear of.
+    #[inline(always)]
     pub fn step(
         &mut self,
         now: u64,
@@ -292,8 +298,8 @@ impl Ldst {
         if self.l1c.sending() {
             self.l1c.send(port);
         }
-        if self.l1d.sending() {
-            self.l1d.send(port);
+        if self.l1d.sending() && self.l1d.send(port) {
+            self.held_up = None;
         }
         if self.line.front().is_some_and(|d| d.at <= now) {
             self.look_up(now, counts, done);
@@ -301,6 +307,7 @@ impl Ldst {
     }
 
     /// Each port of the unit dispatches, and takes the next instruction from the OCEX register.
+    #[inline(always)]
     pub fn dispatch_all(
         &mut self,
         now: u64,
@@ -321,7 +328,7 @@ impl Ldst {
     }
 
     /// Takes the next instruction from the OCEX register.
-    #[inline]
+    #[inline(always)]
     fn accept(&mut self, collector: &mut Collector) {
         let register = &mut collector.ocex[crate::kernel::Port::Mem as usize];
         if self.dispatched.is_none()
@@ -333,7 +340,7 @@ impl Ldst {
     }
 
     /// One part of a load is done.
-    #[inline]
+    #[inline(always)]
     fn part(&mut self, id: u16, counts: &mut Counts, done: &mut impl FnMut(Done, &mut Counts)) {
         let load = &mut self.loads[id as usize];
         load.left = load.left.saturating_sub(1);
@@ -344,33 +351,34 @@ impl Ldst {
         }
     }
 
+    #[inline(always)]
     fn write_back(&mut self, now: u64, counts: &mut Counts, done: &mut impl FnMut(Done, &mut Counts)) {
         if let Some(id) = self.write_back.take() {
             self.part(id, counts, done);
         }
-        for i in 0..5 {
-            let client = (self.turn + i) % 5;
-            let next = match client {
-                0 => match self.shared_pipe.front() {
-                    Some(&(at, id)) if at <= now => {
-                        self.shared_pipe.pop_front();
-                        Some(id)
-                    }
-                    _ => None,
-                },
-                1 => self.l1t.ready.pop_front().map(|t| t as u16),
-                2 => self.l1c.ready.pop_front().map(|t| t as u16),
-                3 => self.returned.pop_front(),
-                _ => self.l1d.ready.pop_front().map(|t| t as u16),
-            };
-            if let Some(id) = next {
-                self.write_back = Some(id);
-                self.turn = (client + 1) % 5;
-                return;
-            }
+        // The clients that have a result, a bit each; the first at or after the one whose turn it is.
+        let shared = self.shared_pipe.front().is_some_and(|s| s.0 <= now);
+        let clients = shared as u32
+            | (!self.l1t.ready.is_empty() as u32) << 1
+            | (!self.l1c.ready.is_empty() as u32) << 2
+            | (!self.returned.is_empty() as u32) << 3
+            | (!self.l1d.ready.is_empty() as u32) << 4;
+        if clients == 0 {
+            return;
         }
+        let first = clients >> self.turn << self.turn;
+        let client = if first != 0 { first } else { clients }.trailing_zeros();
+        self.turn = if client == 4 { 0 } else { client as u8 + 1 };
+        self.write_back = match client {
+            0 => self.shared_pipe.pop().map(|s| s.1),
+            1 => self.l1t.ready.pop().map(|t| t as u16),
+            2 => self.l1c.ready.pop().map(|t| t as u16),
+            3 => self.returned.pop(),
+            _ => self.l1d.ready.pop().map(|t| t as u16),
+        };
     }
 
+    #[inline(always)]
     fn take(
         &mut self,
         now: u64,
@@ -391,14 +399,17 @@ impl Ldst {
                 if let Some(result) = result {
                     done(Done::Atomic { warp: load.warp, dest: load.dest, result }, counts);
                 }
-                self.returned.push_back(id);
+                self.returned.push(id);
             }
-            ReplyKind::Data if reply.tag != 0 => self.returned.push_back((reply.tag - 1) as u16),
+            ReplyKind::Data if reply.tag != 0 => self.returned.push((reply.tag - 1) as u16),
             ReplyKind::Data => {
                 let cache = match reply.traffic {
                     Traffic::Texture => &mut self.l1t,
                     Traffic::Constant => &mut self.l1c,
-                    _ => &mut self.l1d,
+                    _ => {
+                        self.held_up = None;
+                        &mut self.l1d
+                    }
                 };
                 cache.fill(reply.line, reply.sectors, now);
             }
@@ -407,9 +418,12 @@ impl Ldst {
     }
 
     /// The end of the L1's delay line.
+    #[inline(always)]
     fn look_up(&mut self, now: u64, counts: &mut Counts, done: &mut impl FnMut(Done, &mut Counts)) {
         let Some(&d) = self.line.front() else { return };
-        let outcome = if d.store {
+        let outcome = if let Some(outcome) = self.held_up {
+            outcome
+        } else if d.store {
             let (outcome, present) = self.l1d.write(d.line, d.sectors, d.id as u32, d.local);
             if matches!(outcome, Outcome::Hit | Outcome::Miss) {
                 counts.counters.l1d_writes += 1;
@@ -428,9 +442,11 @@ impl Ldst {
             }
             outcome
         };
+        self.held_up = Some(outcome);
         match outcome {
             Outcome::Hit | Outcome::Miss => {
-                self.line.pop_front();
+                self.held_up = None;
+                self.line.pop();
                 counts.counters.local_transactions += d.local as u64;
                 if outcome == Outcome::Hit {
                     if d.store {
@@ -447,6 +463,7 @@ impl Ldst {
     }
 
     /// The dispatched instruction makes one step.
+    #[inline(always)]
     fn dispatch(
         &mut self,
         now: u64,
@@ -482,7 +499,7 @@ impl Ldst {
                 if self.shared_pipe.len() as u64 >= self.shared_latency {
                     return;
                 }
-                self.shared_pipe.push_back((now + self.shared_latency, id));
+                self.shared_pipe.push((now + self.shared_latency, id));
             } else if count == 0 {
                 // No lane was left: the instruction passes through.
                 self.loads[id as usize].left = 1;
@@ -498,6 +515,7 @@ impl Ldst {
     }
 
     /// Sends one transaction on its way; false if it cannot go now.
+    #[inline(always)]
     fn transaction(
         &mut self,
         now: u64,
@@ -517,7 +535,7 @@ impl Ldst {
                 }
                 let id = if store { d.flight.warp() as u16 } else { load };
                 let local = t.route == Route::Local;
-                self.line.push_back(Delayed {
+                self.line.push(Delayed {
                     at: now + self.l1_latency,
                     line: t.line,
                     sectors: t.sectors,
@@ -584,6 +602,7 @@ impl Ldst {
     }
 
     /// The next cycle at or after `now` in which something can happen, replies apart.
+    #[inline(always)]
     pub fn next_event(&self, now: u64, credits: u32) -> u64 {
         if self.dispatched.is_some()
             || self.write_back.is_some()

@@ -42,7 +42,7 @@ impl Order {
 
     /// Chooses among `available` warps (able to issue, their port free) and notes the choice. `pool`: the scheduler's warps,
     /// those of a partner that is tuned down included.
-    #[inline]
+    #[inline(always)]
     pub fn pick(&mut self, available: u64, pool: u64, warps: &Warps) -> Option<usize> {
         if self.kind == Scheduler::TwoLevelActive {
             self.refill(pool, warps);
@@ -84,7 +84,7 @@ impl Order {
 }
 
 /// The first set bit above `last`, wrapping around.
-#[inline]
+#[inline(always)]
 fn rotate(mask: u64, last: u8) -> Option<usize> {
     if mask == 0 {
         return None;
@@ -94,7 +94,7 @@ fn rotate(mask: u64, last: u8) -> Option<usize> {
 }
 
 /// The oldest of some warps (at least one).
-#[inline]
+#[inline(always)]
 fn oldest(mask: u64, warps: &Warps) -> usize {
     let of_cta = warps.by_age.iter().map(|cta| cta & mask).find(|&m| m != 0);
     of_cta.unwrap_or(mask).trailing_zeros() as usize

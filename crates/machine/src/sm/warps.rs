@@ -142,7 +142,7 @@ impl Warps {
     }
 
     /// Warps that could issue if their port is free.
-    #[inline]
+    #[inline(always)]
     pub fn ready(&self) -> u64 {
         self.buffered
             & self.clear
@@ -150,7 +150,7 @@ impl Warps {
     }
 
     /// Warps whose instruction buffer is empty and may be filled.
-    #[inline]
+    #[inline(always)]
     pub fn hungry(&self) -> u64 {
         self.resident & !(self.finished | self.buffered | self.on_fetch)
     }
@@ -267,7 +267,7 @@ impl Warps {
     }
 
     /// A fence is over once the warp's earlier accesses are done.
-    #[inline]
+    #[inline(always)]
     pub fn check_fence(&mut self, w: usize) {
         if self.on_fence >> w & 1 != 0 && self.of[w].quiet() {
             self.on_fence &= !(1 << w);
@@ -275,7 +275,7 @@ impl Warps {
     }
 
     /// The warp has exited and nothing of it is under way.
-    #[inline]
+    #[inline(always)]
     pub fn retired(&self, w: usize) -> bool {
         self.finished >> w & 1 != 0 && self.of[w].in_flight == 0 && self.of[w].quiet()
     }

@@ -63,6 +63,7 @@ pub(super) fn begin(access: &mut Access, bytes: u32, element: u32) {
     access.texture = 0;
     access.bypass_l1 = false;
     access.read_only = false;
+    access.shared_spread = u64::MAX;
 }
 
 /// The spaces that a generic access touches.
@@ -134,7 +135,7 @@ pub(super) fn blame(address: &[u64; 32], lanes: u32, bytes: u32, base: u64, size
     error
 }
 
-/// Loads from memory that is one array.
+/// Loads from memory that is one array. Gives the addresses' spread ([`Access::shared_spread`]).
 #[inline(always)]
 fn load_array<const B: usize>(
     data: &[u8],
@@ -142,13 +143,13 @@ fn load_array<const B: usize>(
     lanes: u32,
     address: &[u64; 32],
     out: &mut [[u8; B]; 32],
-) -> Result<(), AccessError> {
+) -> Result<u64, AccessError> {
     let shape = shape::<B>(address, base, data.len() as u64);
     if !shape.inside {
         return Err(blame(address, lanes, B as u32, base, data.len() as u64));
     }
     gather(data, base, shape, lanes, address, out);
-    Ok(())
+    Ok(shape.spread)
 }
 
 #[inline(always)]
@@ -157,13 +158,13 @@ fn store_array<const B: usize>(
     lanes: u32,
     address: &[u64; 32],
     values: &[[u8; B]; 32],
-) -> Result<(), AccessError> {
+) -> Result<u64, AccessError> {
     let shape = shape::<B>(address, 0, data.len() as u64);
     if !shape.inside {
         return Err(blame(address, lanes, B as u32, 0, data.len() as u64));
     }
     scatter(data, 0, shape, lanes, address, values);
-    Ok(())
+    Ok(shape.spread)
 }
 
 /// Bytes of local memory that a thread has in its present frames.
@@ -255,7 +256,8 @@ impl<M: GlobalAccess> Reach<'_, M> {
             }
             MemSpace::Shared => {
                 access.shared = lanes;
-                load_array(self.shared, 0, lanes, &access.address, out).map_err(fail)
+                access.shared_spread = load_array(self.shared, 0, lanes, &access.address, out).map_err(fail)?;
+                Ok(())
             }
             MemSpace::Local => {
                 access.local = lanes;
@@ -263,7 +265,8 @@ impl<M: GlobalAccess> Reach<'_, M> {
             }
             MemSpace::Param => {
                 access.param = lanes;
-                load_array(&self.launch.params, 0, lanes, &access.address, out).map_err(fail)
+                load_array(&self.launch.params, 0, lanes, &access.address, out).map_err(fail)?;
+                Ok(())
             }
             MemSpace::Const => {
                 access.constant = lanes;
@@ -332,7 +335,8 @@ impl<M: GlobalAccess> Reach<'_, M> {
             }
             MemSpace::Shared => {
                 access.shared = lanes;
-                store_array(self.shared, lanes, &access.address, values).map_err(fail)
+                access.shared_spread = store_array(self.shared, lanes, &access.address, values).map_err(fail)?;
+                Ok(())
             }
             MemSpace::Local => {
                 access.local = lanes;

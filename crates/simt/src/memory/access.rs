@@ -81,13 +81,15 @@ pub(crate) struct Shape {
     pub(crate) unit_stride: bool,
     /// All lanes have one address.
     pub(crate) uniform: bool,
+    /// Bits in which any address differs from the first.
+    pub(crate) spread: u64,
 }
 
 /// One pass over the addresses, without branches.
 #[inline(always)]
 pub(crate) fn shape<const B: usize>(address: &[u64; 32], base: u64, size: u64) -> Shape {
     let Some(last) = size.checked_sub(B as u64) else {
-        return Shape { inside: false, unit_stride: false, uniform: false };
+        return Shape { inside: false, unit_stride: false, uniform: false, spread: u64::MAX };
     };
     let first = address[0];
     let (mut outside, mut low, mut stride, mut differ) = (0u64, 0u64, 0u64, 0u64);
@@ -99,7 +101,12 @@ pub(crate) fn shape<const B: usize>(address: &[u64; 32], base: u64, size: u64) -
         stride |= a.wrapping_sub(first) ^ (lane * B) as u64;
         differ |= a ^ first;
     }
-    Shape { inside: outside >> 63 == 0 && low & (B as u64 - 1) == 0, unit_stride: stride == 0, uniform: differ == 0 }
+    Shape {
+        inside: outside >> 63 == 0 && low & (B as u64 - 1) == 0,
+        unit_stride: stride == 0,
+        uniform: differ == 0,
+        spread: differ,
+    }
 }
 
 /// The lanes of a mask, lowest first.

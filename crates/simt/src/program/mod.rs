@@ -93,7 +93,8 @@ pub struct Program {
     pub(crate) specials: Vec<SpecialRow>,
     pub(crate) special_rows: u32,
     pub(crate) constant_rows: Vec<Row>,
-    pub(crate) level: Level,
+    /// The processor's level that it was decoded for.
+    pub level: Level,
 }
 
 /// No instruction: in [`Program::reconvergence`], and the pc of a finished warp.

@@ -18,19 +18,19 @@ impl<T: Copy + Default> Ring<T> {
     }
 
     /// Items held.
-    #[inline]
+    #[inline(always)]
     pub fn len(&self) -> usize {
         self.len
     }
 
     /// Whether it holds none.
-    #[inline]
+    #[inline(always)]
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
 
     /// Adds an item at the end.
-    #[inline]
+    #[inline(always)]
     pub fn push(&mut self, item: T) {
         if self.len == self.buffer.len() {
             self.grow();
@@ -41,7 +41,7 @@ impl<T: Copy + Default> Ring<T> {
     }
 
     /// The oldest item.
-    #[inline]
+    #[inline(always)]
     pub fn front(&self) -> Option<&T> {
         if self.len == 0 { None } else { self.buffer.get(self.head) }
     }
@@ -61,7 +61,7 @@ impl<T: Copy + Default> Ring<T> {
     }
 
     /// Takes the oldest item.
-    #[inline]
+    #[inline(always)]
     pub fn pop(&mut self) -> Option<T> {
         if self.len == 0 {
             return None;
