@@ -10,7 +10,7 @@ use crate::activity::SmEvent;
 use crate::message::{AtomicPayload, AtomicResult, Reply, ReplyKind, Request, RequestKind, Traffic};
 use crate::sm::coalesce::{self, Route, Transaction};
 use crate::sm::collector::{Collector, Flight};
-use crate::sm::counts::Counts;
+use crate::sm::hear::Hear;
 use crate::sm::l1::{L1, Outcome, Port};
 use crate::ring::Ring;
 use crate::spec::Spec;
@@ -99,48 +99,6 @@ pub struct Ldst {
     constant_line: u64,
     /// Instructions that may be dispatched in a cycle.
     width: u32,
-}
-
-/// What happened to an instruction: the SM must tell its warp.
-#[derive(Clone, Copy, Debug)]
-pub enum Done {
-    /// All results of the instruction are available.
-    Load {
-        /// Warp.
-        warp: u8,
-        /// Instruction.
-        pc: u32,
-        /// Lanes that executed it.
-        lanes: u8,
-    },
-    /// A store was acknowledged.
-    Store {
-        /// Warp.
-        warp: u8,
-    },
-    /// A load looked up the L1 data cache.
-    Looked {
-        /// Warp.
-        warp: u8,
-        /// Line address.
-        line: u64,
-        /// It was there.
-        hit: bool,
-    },
-    /// An atomic transaction was answered.
-    Atomic {
-        /// Warp.
-        warp: u8,
-        /// Where old values go.
-        dest: AtomicDest,
-        /// Old values.
-        result: AtomicResult,
-    },
-    /// The instruction left the unit.
-    Left {
-        /// Warp.
-        warp: u8,
-    },
 }
 
 impl Ldst {
@@ -270,15 +228,14 @@ impl Ldst {
         id
     }
 
-    /// One cycle: write-back, replies, caches, dispatch. `done` is called for everything that a warp must hear of.
+    /// One cycle: write-back, replies, caches, dispatch. `hear` tells warps what they must know.
     #[inline(always)]
     pub fn step(
         &mut self,
         now: u64,
         port: &mut Port<'_>,
         reply: Option<(Reply, Option<AtomicResult>)>,
-        counts: &mut Counts,
-        done: &mut impl FnMut(Done, &mut Counts),
+        hear: &mut Hear<'_>,
     ) {
         if self.write_back.is_some()
             || !self.shared_pipe.is_empty()
@@ -287,10 +244,10 @@ impl Ldst {
             || !self.l1c.ready.is_empty()
             || !self.l1t.ready.is_empty()
         {
-            self.write_back(now, counts, done);
+            self.write_back(now, hear);
         }
         if let Some((reply, result)) = reply {
-            self.take(now, reply, result, counts, done);
+            self.take(now, reply, result, hear);
         }
         if self.l1t.sending() {
             self.l1t.send(port);
@@ -302,7 +259,7 @@ impl Ldst {
             self.held_up = None;
         }
         if self.line.front().is_some_and(|d| d.at <= now) {
-            self.look_up(now, counts, done);
+            self.look_up(now, hear);
         }
     }
 
@@ -313,15 +270,14 @@ impl Ldst {
         now: u64,
         port: &mut Port<'_>,
         collector: &mut Collector,
-        counts: &mut Counts,
-        done: &mut impl FnMut(Done, &mut Counts),
+        hear: &mut Hear<'_>,
     ) {
         for i in 0..self.width {
             if i > 0 {
                 self.accept(collector);
             }
             if self.dispatched.is_some() {
-                self.dispatch(now, port, counts, done);
+                self.dispatch(now, port, hear);
             }
         }
         self.accept(collector);
@@ -341,20 +297,20 @@ impl Ldst {
 
     /// One part of a load is done.
     #[inline(always)]
-    fn part(&mut self, id: u16, counts: &mut Counts, done: &mut impl FnMut(Done, &mut Counts)) {
+    fn part(&mut self, id: u16, hear: &mut Hear<'_>,) {
         let load = &mut self.loads[id as usize];
         load.left = load.left.saturating_sub(1);
         if load.left == 0 {
             let (warp, pc, lanes) = (load.warp, load.pc, load.lanes);
             self.free_loads.push(id);
-            done(Done::Load { warp, pc, lanes }, counts);
+            hear.load(warp, pc, lanes);
         }
     }
 
     #[inline(always)]
-    fn write_back(&mut self, now: u64, counts: &mut Counts, done: &mut impl FnMut(Done, &mut Counts)) {
+    fn write_back(&mut self, now: u64, hear: &mut Hear<'_>,) {
         if let Some(id) = self.write_back.take() {
-            self.part(id, counts, done);
+            self.part(id, hear);
         }
         // The clients that have a result, a bit each; the first at or after the one whose turn it is.
         let shared = self.shared_pipe.front().is_some_and(|s| s.0 <= now);
@@ -384,20 +340,19 @@ impl Ldst {
         now: u64,
         reply: Reply,
         result: Option<AtomicResult>,
-        counts: &mut Counts,
-        done: &mut impl FnMut(Done, &mut Counts),
+        hear: &mut Hear<'_>,
     ) {
         match reply.kind {
             ReplyKind::WriteAck => {
                 if reply.tag != u32::MAX {
-                    done(Done::Store { warp: reply.tag as u8 }, counts);
+                    hear.store(reply.tag as u8);
                 }
             }
             ReplyKind::Atomic => {
                 let id = (reply.tag - 1) as u16;
                 let load = self.loads[id as usize];
                 if let Some(result) = result {
-                    done(Done::Atomic { warp: load.warp, dest: load.dest, result }, counts);
+                    hear.atomic(load.warp, load.dest, &result);
                 }
                 self.returned.push(id);
             }
@@ -419,26 +374,26 @@ impl Ldst {
 
     /// The end of the L1's delay line.
     #[inline(always)]
-    fn look_up(&mut self, now: u64, counts: &mut Counts, done: &mut impl FnMut(Done, &mut Counts)) {
+    fn look_up(&mut self, now: u64, hear: &mut Hear<'_>,) {
         let Some(&d) = self.line.front() else { return };
         let outcome = if let Some(outcome) = self.held_up {
             outcome
         } else if d.store {
             let (outcome, present) = self.l1d.write(d.line, d.sectors, d.id as u32, d.local);
             if matches!(outcome, Outcome::Hit | Outcome::Miss) {
-                counts.counters.l1d_writes += 1;
-                counts.counters.l1d_write_hits += present as u64;
-                counts.event(if present { SmEvent::L1WriteHit } else { SmEvent::L1WriteMiss });
+                hear.counts.counters.l1d_writes += 1;
+                hear.counts.counters.l1d_write_hits += present as u64;
+                hear.counts.event(if present { SmEvent::L1WriteHit } else { SmEvent::L1WriteMiss });
             }
             outcome
         } else {
             let outcome = self.l1d.read(d.line, d.id as u32, now);
             if matches!(outcome, Outcome::Hit | Outcome::Miss) {
                 let warp = self.loads[d.id as usize].warp;
-                done(Done::Looked { warp, line: d.line, hit: outcome == Outcome::Hit }, counts);
-                counts.counters.l1d_reads += 1;
-                counts.counters.l1d_read_misses += (outcome == Outcome::Miss) as u64;
-                counts.event(if outcome == Outcome::Hit { SmEvent::L1ReadHit } else { SmEvent::L1ReadMiss });
+                hear.looked(warp, d.line, outcome == Outcome::Hit);
+                hear.counts.counters.l1d_reads += 1;
+                hear.counts.counters.l1d_read_misses += (outcome == Outcome::Miss) as u64;
+                hear.counts.event(if outcome == Outcome::Hit { SmEvent::L1ReadHit } else { SmEvent::L1ReadMiss });
             }
             outcome
         };
@@ -447,18 +402,18 @@ impl Ldst {
             Outcome::Hit | Outcome::Miss => {
                 self.held_up = None;
                 self.line.pop();
-                counts.counters.local_transactions += d.local as u64;
+                hear.counts.counters.local_transactions += d.local as u64;
                 if outcome == Outcome::Hit {
                     if d.store {
-                        done(Done::Store { warp: d.id as u8 }, counts);
+                        hear.store(d.id as u8);
                     } else {
-                        self.part(d.id, counts, done);
+                        self.part(d.id, hear);
                     }
                 }
             }
-            Outcome::NoLine => counts.counters.l1d_stall_line += 1,
-            Outcome::NoMshr => counts.counters.l1d_stall_mshr += 1,
-            Outcome::QueueFull => counts.counters.l1d_stall_queue += 1,
+            Outcome::NoLine => hear.counts.counters.l1d_stall_line += 1,
+            Outcome::NoMshr => hear.counts.counters.l1d_stall_mshr += 1,
+            Outcome::QueueFull => hear.counts.counters.l1d_stall_queue += 1,
         }
     }
 
@@ -468,23 +423,22 @@ impl Ldst {
         &mut self,
         now: u64,
         port: &mut Port<'_>,
-        counts: &mut Counts,
-        done: &mut impl FnMut(Done, &mut Counts),
+        hear: &mut Hear<'_>,
     ) {
         let Some(mut d) = self.dispatched else { return };
         let slot = d.flight.slot() as usize;
         let list = &mut self.lists[slot];
         if list.shared_cycles > 0 {
             list.shared_cycles -= 1;
-            counts.event(SmEvent::SharedCycle);
+            hear.counts.event(SmEvent::SharedCycle);
             if list.shared_cycles > 0 {
-                counts.counters.shared_conflict_cycles += 1;
+                hear.counts.counters.shared_conflict_cycles += 1;
                 return;
             }
         }
         let count = list.transactions.len();
         if (d.next as usize) < count {
-            if !self.transaction(now, d, port, counts, done) {
+            if !self.transaction(now, d, port, hear) {
                 return;
             }
             d.next += 1;
@@ -503,15 +457,15 @@ impl Ldst {
             } else if count == 0 {
                 // No lane was left: the instruction passes through.
                 self.loads[id as usize].left = 1;
-                self.part(id, counts, done);
+                self.part(id, hear);
             }
         }
         if self.lists[slot].shared {
-            counts.counters.shared_accesses += 1;
+            hear.counts.counters.shared_accesses += 1;
         }
         self.dispatched = None;
         self.free_lists.push(slot as u16);
-        done(Done::Left { warp: d.flight.warp() }, counts);
+        hear.left(d.flight.warp());
     }
 
     /// Sends one transaction on its way; false if it cannot go now.
@@ -521,8 +475,7 @@ impl Ldst {
         now: u64,
         d: Dispatched,
         port: &mut Port<'_>,
-        counts: &mut Counts,
-        done: &mut impl FnMut(Done, &mut Counts),
+        hear: &mut Hear<'_>,
     ) -> bool {
         let list = &self.lists[d.flight.slot() as usize];
         let t = list.transactions[d.next as usize];
@@ -560,15 +513,15 @@ impl Ldst {
                     atomic: if atomic { index } else { 0 },
                 };
                 if !port.send(request) {
-                    counts.counters.l1d_stall_queue += 1;
+                    hear.counts.counters.l1d_stall_queue += 1;
                     return false;
                 }
                 if atomic {
                     port.outbox.atomics.push(list.payloads[t.payload as usize]);
-                    counts.counters.l1d_writes += 1;
+                    hear.counts.counters.l1d_writes += 1;
                 } else {
-                    counts.counters.l1d_reads += 1;
-                    counts.counters.l1d_read_misses += 1;
+                    hear.counts.counters.l1d_reads += 1;
+                    hear.counts.counters.l1d_read_misses += 1;
                 }
                 true
             }
@@ -580,7 +533,7 @@ impl Ldst {
                 if !hit && outcome != Outcome::Miss {
                     return false;
                 }
-                let c = &mut counts.counters;
+                let c = &mut hear.counts.counters;
                 let (accesses, misses, event) = if texture {
                     let event = if hit { SmEvent::TextureHit } else { SmEvent::TextureMiss };
                     (&mut c.texture_accesses, &mut c.texture_misses, event)
@@ -590,14 +543,14 @@ impl Ldst {
                 };
                 *accesses += 1;
                 *misses += !hit as u64;
-                counts.event(event);
+                hear.counts.event(event);
                 if hit {
-                    self.part(load, counts, done);
+                    self.part(load, hear);
                 }
                 true
             }
         };
-        counts.event(if store || t.route == Route::Atomic { SmEvent::LdstWrite } else { SmEvent::LdstRead });
+        hear.counts.event(if store || t.route == Route::Atomic { SmEvent::LdstWrite } else { SmEvent::LdstRead });
         sent
     }
 

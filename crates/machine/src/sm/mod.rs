@@ -11,6 +11,7 @@ pub mod counts;
 pub mod exchange;
 pub mod fetch;
 pub mod l1;
+mod hear;
 pub mod ldst;
 pub mod order;
 pub mod warps;
@@ -21,14 +22,15 @@ use crate::activity::SmEvent;
 use crate::activity::{COMPONENTS, SmActivity};
 use crate::clock::Clock;
 use crate::hooks::{DatapathQuery, Event, LanesHook, SmHooks, SmView};
-use crate::kernel::{Kernel, PORTS, Port as ExecutionPort, turned};
+use crate::kernel::{Kernel, PORTS, Port as ExecutionPort};
 use crate::message::{Femtoseconds, ReplyKind, Traffic};
 use crate::sm::alu::Alus;
 use crate::sm::collector::Collector;
 use crate::sm::counts::{Counts, Residency};
 use crate::sm::exchange::{CtaEnd, CtaStart, Exchange};
 use crate::sm::fetch::Fetch;
-use crate::sm::ldst::{Done, Ldst};
+use crate::sm::hear::Hear;
+use crate::sm::ldst::Ldst;
 use crate::sm::order::Order;
 use crate::ring::Ring;
 use crate::sm::warps::Warps;
@@ -532,54 +534,22 @@ impl Sm {
             outbox: &mut x.outbox,
             flits: &mut flits,
         };
-        let mut written = 0;
-        let banks = self.collector.banks;
-        let (warps, threads, ending) = (&mut self.warps, &mut self.threads, &mut self.ending);
-        let (hooks, now) = (&mut self.hooks, self.now);
-        let mut hear = |done: Done, counts: &mut Counts| {
-            let w = match done {
-                Done::Load { warp, pc, lanes } => {
-                    let op = &kernel.ops[pc as usize];
-                    let w = warp as usize;
-                    warps.release(w, pc, op, kernel);
-                    warps.of[w].loads -= 1;
-                    hooks.observe(now, Event::LoadDone { warp });
-                    *committed += lanes as u64;
-                    counts.events(SmEvent::RegisterWrite, op.writes as u64 * lanes as u64);
-                    written |= turned(op.dest_banks, warp as u32 & (banks - 1), banks);
-                    w
-                }
-                Done::Looked { warp, line, hit } => {
-                    hooks.observe(now, if hit { Event::Hit { warp, line } } else { Event::Miss { warp, line } });
-                    return;
-                }
-                Done::Store { warp } => {
-                    warps.of[warp as usize].stores -= 1;
-                    warp as usize
-                }
-                Done::Atomic { warp, dest, result } => {
-                    let w = warp as usize;
-                    for i in 0..result.count as usize {
-                        threads[w].write_back(dest, result.lanes[i] as u32, result.old[i]);
-                    }
-                    warps.of[w].atomics -= 1;
-                    if warps.of[w].atomics == 0 {
-                        warps.on_atomic &= !(1 << w);
-                    }
-                    w
-                }
-                Done::Left { warp } => {
-                    warps.of[warp as usize].in_flight -= 1;
-                    warp as usize
-                }
-            };
-            warps.check_fence(w);
-            if warps.finished >> w & 1 != 0 {
-                *ending |= 1 << w;
-            }
+        let mut hear = Hear {
+            now: self.now,
+            kernel,
+            warps: &mut self.warps,
+            threads: &mut self.threads,
+            ending: &mut self.ending,
+            hooks: &mut self.hooks,
+            counts: &mut self.counts,
+            committed: 0,
+            written: 0,
+            banks: self.collector.banks,
         };
-        self.ldst.step(self.now, &mut port, reply, &mut self.counts, &mut hear);
-        self.ldst.dispatch_all(self.now, &mut port, &mut self.collector, &mut self.counts, &mut hear);
+        self.ldst.step(self.now, &mut port, reply, &mut hear);
+        self.ldst.dispatch_all(self.now, &mut port, &mut self.collector, &mut hear);
+        *committed += hear.committed;
+        let written = hear.written;
         if self.fetch.l1i.sending() {
             self.fetch.l1i.send(&mut port);
         }
