@@ -116,7 +116,8 @@ impl Bench {
             }
         }
         let to = self.now + self.latency * self.period;
-        self.memory.run(self.now, to, &mut self.outboxes, &mut self.inboxes, &mut Nothing);
+        self.memory.take_requests(&mut self.outboxes);
+        self.memory.run(self.now, to, &mut self.inboxes, &mut Nothing);
         self.now = to;
         for (inbox, credits) in self.inboxes.iter_mut().zip(&mut self.credits) {
             let back = inbox.replies.iter().filter(|reply| reply.kind == ReplyKind::Credit);

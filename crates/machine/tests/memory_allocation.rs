@@ -95,7 +95,8 @@ fn windows_under_load_allocate_nothing() {
                 });
             }
         }
-        memory.run(now, now + window, &mut outboxes, &mut inboxes, &mut Nothing);
+        memory.take_requests(&mut outboxes);
+        memory.run(now, now + window, &mut inboxes, &mut Nothing);
         for (inbox, credits) in inboxes.iter_mut().zip(&mut credits) {
             let back = inbox.replies.iter().filter(|reply| reply.kind == ReplyKind::Credit);
             *credits += back.map(|reply| reply.tag).sum::<u32>();

@@ -3,12 +3,14 @@
 //!
 //! The grid of windows is fixed for a whole run: a window is as long as the shortest legal time of a message. Nothing
 //! that an SM does in a window can reach another SM or the memory side within it, so the order in which SMs run does
-//! not matter, and results do not depend on the number of threads. Windows in which nothing can happen are skipped.
+//! not matter, and results do not depend on the number of threads. With more threads than one, the memory side runs its
+//! window beside the SMs unless it has atomics to execute, which must see the window's stores. Windows in which nothing
+//! can happen are skipped.
 
 use crate::activity::MEM_EVENTS;
 use crate::gpu::dispatch::Dispatcher;
 use crate::gpu::options::{Control, Progress};
-use crate::memory::MemorySide;
+use crate::memory::{MemorySide, NoMemory};
 use crate::message::{Femtoseconds, Inbox, Outbox};
 use crate::sm::Sm;
 use crate::sm::exchange::{CtaStart, Exchange, HeapResult};
@@ -305,28 +307,33 @@ impl Turn<'_, '_> {
         self.quiet &= !(1 << sm);
     }
 
-    /// The SMs of a mask, on all threads.
-    fn run_sms(&mut self, mask: u64, until: Femtoseconds) {
+    /// The SMs of a mask, on all threads. `beside`: the memory side has no atomic to execute, so that it can run the same
+    /// window, from this time on, meanwhile: what it works on was sent in earlier windows. Returns whether it did.
+    fn run_sms(&mut self, mask: u64, until: Femtoseconds, beside: Option<Femtoseconds>) -> bool {
         let s = self.shared;
         s.until.store(until, Ordering::Relaxed);
         if self.workers == 0 || mask.count_ones() < 2 {
             let memory = s.read();
             bits(mask).for_each(|i| s.run_one(i, &memory));
-            return;
+            return false;
         }
         s.ran.store(0, Ordering::Relaxed);
         s.unclaimed.store(mask, Ordering::Release);
         s.generation.fetch_add(1, Ordering::Release);
+        if let Some(from) = beside {
+            self.memory_side.run(from, until, &mut self.inboxes, &mut NoMemory);
+        }
         s.run_claimed(self.own);
         let mut spins = 0;
         while s.ran.load(Ordering::Acquire) < mask.count_ones() {
             pause(&mut spins);
         }
+        beside.is_some()
     }
 
     /// Brings SMs that had nothing to do up to the present, so that their counters are complete.
     fn catch_up(&mut self) {
-        self.run_sms(self.all, *self.now);
+        self.run_sms(self.all, *self.now, None);
     }
 
     /// One window, or as many as pass before something happens; the last one ends early at the limit.
@@ -367,15 +374,19 @@ impl Turn<'_, '_> {
         } else {
             self.next.iter().enumerate().fold(0, |m, (i, &t)| m | ((t < end) as u64) << i)
         };
-        self.run_sms(mask, end);
+        let beside = (cut == 0 && !self.memory_side.has_atomics()).then_some(start);
+        let memory_ran = self.run_sms(mask, end, beside);
         let fault = self.collect(mask, end);
+        self.memory_side.take_requests(&mut self.outboxes);
         let mut sample = None;
         if cut != 0 {
             self.shared.cut.store(0, Ordering::Relaxed);
             self.run_memory(start, cut);
             sample = Some(Cut { time: cut, tally: Box::new(self.memory_side.take_tally()) });
         }
-        self.run_memory(start.max(cut), end);
+        if !memory_ran {
+            self.run_memory(start.max(cut), end);
+        }
         self.deliver();
         *self.now = end;
         if let Some(fault) = fault {
@@ -393,7 +404,7 @@ impl Turn<'_, '_> {
     }
 
     fn run_memory(&mut self, from: Femtoseconds, to: Femtoseconds) {
-        self.memory_side.run(from, to, &mut self.outboxes, &mut self.inboxes, &mut *write(self.shared.memory));
+        self.memory_side.run(from, to, &mut self.inboxes, &mut *write(self.shared.memory));
     }
 
     /// When something happens next anywhere.

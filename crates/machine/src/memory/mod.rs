@@ -30,7 +30,7 @@ mod slice;
 mod ticker;
 mod timing;
 
-pub use packet::AtomicMemory;
+pub use packet::{AtomicMemory, NoMemory};
 pub use slice::Tally;
 
 use crate::activity::MEM_EVENTS;
@@ -176,20 +176,27 @@ impl MemorySide {
         self.next_event() == NEVER
     }
 
-    /// Runs the time from `from` (where the last run ended) to `to`, exclusive. Takes the requests and atomics out of
-    /// the outboxes, one per SM; their times may lie in this span or later ones. Appends replies to the inboxes in order of
+    /// Takes the requests and atomics out of the outboxes, one per SM; their times may lie in the next span or later ones.
+    pub fn take_requests(&mut self, outboxes: &mut [Outbox]) {
+        self.state.take_requests(&self.layout, outboxes);
+    }
+
+    /// Some atomic has been taken and not been answered.
+    pub fn has_atomics(&self) -> bool {
+        !self.state.atomics.is_empty()
+    }
+
+    /// Runs the time from `from` (where the last run ended) to `to`, exclusive. Appends replies to the inboxes in order of
     /// time; if the span is at most the NoC latency long, none arrives before `to`. A span in which nothing happens may be
     /// as long as one likes and costs nothing.
     pub fn run<M: AtomicMemory>(
         &mut self,
         from: Femtoseconds,
         to: Femtoseconds,
-        outboxes: &mut [Outbox],
         inboxes: &mut [Inbox],
         memory: &mut M,
     ) {
         let MemorySide { layout, state, skip } = self;
-        state.take_requests(layout, outboxes);
         if *skip {
             state.work::<M, true>(layout, to, inboxes, memory);
         } else {

@@ -11,6 +11,17 @@ pub trait AtomicMemory {
     fn atomic(&mut self, payload: &AtomicPayload) -> AtomicResult;
 }
 
+/// For spans in which no atomic can execute.
+#[derive(Clone, Copy, Debug)]
+pub struct NoMemory;
+
+impl AtomicMemory for NoMemory {
+    fn atomic(&mut self, _: &AtomicPayload) -> AtomicResult {
+        debug_assert!(false, "an atomic where there should be none");
+        NO_RESULT
+    }
+}
+
 impl AtomicMemory for GlobalMemory {
     /// Addresses were checked when the instruction issued; a word that is gone all the same reads as zero.
     fn atomic(&mut self, payload: &AtomicPayload) -> AtomicResult {
@@ -154,6 +165,11 @@ impl Atomics {
             results: vec![NO_RESULT; places as usize],
             free: (0..places).rev().collect(),
         }
+    }
+
+    /// No payload is kept.
+    pub fn is_empty(&self) -> bool {
+        self.free.len() == self.payloads.len()
     }
 
     /// Keeps a payload.

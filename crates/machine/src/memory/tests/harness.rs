@@ -161,7 +161,8 @@ impl Harness {
     pub fn step(&mut self) {
         self.send();
         let (from, to) = (self.now, self.now + self.window);
-        self.memory.run(from, to, &mut self.outboxes, &mut self.inboxes, &mut self.adder);
+        self.memory.take_requests(&mut self.outboxes);
+        self.memory.run(from, to, &mut self.inboxes, &mut self.adder);
         self.now = to;
         for (sm, inbox) in self.inboxes.iter_mut().enumerate() {
             let mut last = self.arrivals[sm].back().map_or(0, |reply| reply.time);

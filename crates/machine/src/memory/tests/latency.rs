@@ -145,7 +145,8 @@ fn an_idle_memory_side_has_no_events_and_still_counts_dram_clocks() {
     assert_eq!(h.memory.next_event(), Femtoseconds::MAX);
     let second = 1_000_000_000_000_000;
     let outboxes: &mut [Outbox] = &mut [];
-    h.memory.run(0, second, outboxes, &mut [], &mut h.adder);
+    h.memory.take_requests(outboxes);
+    h.memory.run(0, second, &mut [], &mut h.adder);
     assert_eq!(h.counters().dram_clocks, 6 * second.div_ceil(CLOCK));
     assert_eq!(h.memory.next_event(), Femtoseconds::MAX);
     let (counters, events) = h.memory.take_tally();
