@@ -40,18 +40,23 @@ pub struct Op {
     pub dest: u64,
     /// Banks of the registers written, for warp slot 0.
     pub dest_banks: u64,
-    /// 32-bit register reads per lane.
-    pub reads: u8,
     /// 32-bit register writes per lane.
     pub writes: u8,
-    /// Immediate operands.
-    pub immediates: u8,
-    /// Lane event, and how often it counts per lane.
-    pub event: Option<(SmEvent, u8)>,
     /// Goes to the FP pipeline rather than the INT pipeline.
     pub fp: bool,
     /// A load.
     pub load: bool,
+}
+
+/// What an issue of the instruction counts.
+#[derive(Clone, Debug)]
+pub struct OpEvents {
+    /// 32-bit register reads per lane.
+    pub reads: u8,
+    /// Immediate operands.
+    pub immediates: u8,
+    /// Lane event, and how often it counts per lane.
+    pub event: Option<(SmEvent, u8)>,
     /// Event of the lanes that are inactive.
     pub inactive: Option<SmEvent>,
 }
@@ -70,6 +75,8 @@ pub struct Kernel {
     pub launch: Arc<Launch>,
     /// Facts per instruction.
     pub ops: Vec<Op>,
+    /// What its issues count.
+    pub events: Vec<OpEvents>,
     /// 64-bit words of a register mask.
     pub words: usize,
     need: Vec<u64>,
@@ -103,6 +110,7 @@ impl Kernel {
         let op = |(info, (&need, &dest))| Op { need, dest, ..Op::new(info, spec) };
         Kernel {
             ops: program.ops.iter().zip(first).map(op).collect(),
+            events: program.ops.iter().map(OpEvents::new).collect(),
             need,
             dest,
             words,
@@ -139,7 +147,6 @@ impl Op {
             }
         }
         let mut layers = layers.into_iter();
-        let (event, inactive) = lane_event(info);
         Op {
             port: match info.unit {
                 Unit::Int | Unit::Fp | Unit::Control => Port::Sp,
@@ -153,14 +160,17 @@ impl Op {
             need: 0,
             dest: 0,
             dest_banks: info.dests.iter().fold(0, |m, name| m | bank(name)),
-            reads: info.reads,
             writes: info.writes,
-            immediates: info.immediates,
-            event,
-            inactive,
             fp: info.unit == Unit::Fp,
             load: info.class == Class::Load,
         }
+    }
+}
+
+impl OpEvents {
+    fn new(info: &OpInfo) -> OpEvents {
+        let (event, inactive) = lane_event(info);
+        OpEvents { reads: info.reads, immediates: info.immediates, event, inactive }
     }
 }
 

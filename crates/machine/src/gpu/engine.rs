@@ -17,6 +17,7 @@ use crate::sm::exchange::{CtaStart, Exchange, HeapResult};
 use crate::stats::{Counters, Ending};
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard};
+use warpwatt_simt::effect::Effect;
 use warpwatt_simt::exec::Printed;
 use warpwatt_simt::fault::Fault;
 use warpwatt_simt::memory::GlobalMemory;
@@ -115,6 +116,7 @@ impl Shared<'_> {
     /// A worker's life: wait for a window, run SMs of it.
     fn work(&self, own: u64) {
         let mut seen = 0;
+        let mut effect = Effect::default();
         loop {
             let mut spins = 0u32;
             let mut generation = self.generation.load(Ordering::Acquire);
@@ -126,12 +128,12 @@ impl Shared<'_> {
             if self.quit.load(Ordering::Acquire) {
                 return;
             }
-            self.run_claimed(own);
+            self.run_claimed(own, &mut effect);
         }
     }
 
     /// Claims and runs SMs, those of `own` first, until none is left.
-    fn run_claimed(&self, own: u64) {
+    fn run_claimed(&self, own: u64, effect: &mut Effect) {
         loop {
             let left = self.unclaimed.load(Ordering::Acquire);
             let first = if left & own != 0 { left & own } else { left };
@@ -140,7 +142,7 @@ impl Shared<'_> {
             }
             let bit = first & first.wrapping_neg();
             if self.unclaimed.fetch_and(!bit, Ordering::AcqRel) & bit != 0 {
-                self.run_one(bit.trailing_zeros() as usize, &self.read());
+                self.run_one(bit.trailing_zeros() as usize, &self.read(), effect);
                 self.ran.fetch_add(1, Ordering::Release);
             }
         }
@@ -151,15 +153,15 @@ impl Shared<'_> {
     }
 
     /// Runs one SM to the end of the window.
-    fn run_one(&self, i: usize, memory: &GlobalMemory) {
+    fn run_one(&self, i: usize, memory: &GlobalMemory, effect: &mut Effect) {
         let mut sm = lock(&self.sms[i]);
         let mut x = lock(&self.exchanges[i]);
         let cut = self.cut.load(Ordering::Relaxed);
         if cut != 0 {
-            sm.run(cut, &mut x, memory);
+            sm.run(cut, &mut x, memory, effect);
             x.sample = Some(sm.take_activity());
         }
-        sm.run(self.until.load(Ordering::Relaxed), &mut x, memory);
+        sm.run(self.until.load(Ordering::Relaxed), &mut x, memory, effect);
         x.next_time = sm.next_time();
         x.quiet = sm.quiet();
         x.warp_instructions = sm.counts.counters.warp_instructions;
@@ -225,6 +227,7 @@ impl Engine<'_> {
                 shared: &shared,
                 workers,
                 own: own(0),
+                effect: Effect::default(),
                 ends: Vec::with_capacity(64),
                 next: Vec::with_capacity(exchanges.len()),
                 quiet: 0,
@@ -269,6 +272,8 @@ struct Turn<'a, 'b> {
     workers: usize,
     /// The SMs that this thread runs first.
     own: u64,
+    /// Scratch of this thread's SMs.
+    effect: Effect,
     /// CTA ends of a window, kept for its room.
     ends: Vec<(Femtoseconds, usize)>,
     /// When each SM must run next, for itself or for its mail.
@@ -314,7 +319,7 @@ impl Turn<'_, '_> {
         s.until.store(until, Ordering::Relaxed);
         if self.workers == 0 || mask.count_ones() < 2 {
             let memory = s.read();
-            bits(mask).for_each(|i| s.run_one(i, &memory));
+            bits(mask).for_each(|i| s.run_one(i, &memory, &mut self.effect));
             return false;
         }
         s.ran.store(0, Ordering::Relaxed);
@@ -323,7 +328,7 @@ impl Turn<'_, '_> {
         if let Some(from) = beside {
             self.memory_side.run(from, until, &mut self.inboxes, &mut NoMemory);
         }
-        s.run_claimed(self.own);
+        s.run_claimed(self.own, &mut self.effect);
         let mut spins = 0;
         while s.ran.load(Ordering::Acquire) < mask.count_ones() {
             pause(&mut spins);

@@ -35,13 +35,13 @@ pub use slice::Tally;
 
 use crate::activity::MEM_EVENTS;
 use crate::message::{Femtoseconds, Inbox, Outbox, RequestKind};
+use crate::ring::Ring;
 use crate::spec::Spec;
 use crate::stats::Counters;
 use crossbar::Switch;
 use dram::Channel;
 use layout::Layout;
 use packet::{Atomics, Packet};
-use crate::ring::Ring;
 use serde::{Deserialize, Serialize};
 use slice::Slice;
 use ticker::Ticker;

@@ -10,10 +10,10 @@
 
 use super::layout::Layout;
 use super::packet::{Answer, AtomicMemory, Atomics, Packet};
-use crate::ring::Ring;
 use crate::activity::{MEM_EVENTS, MemEvent};
 use crate::cache::{Evicted, LineIndex, Mshr, Probe, SECTOR_BYTES, TagArray};
 use crate::message::{Femtoseconds, ReplyKind, RequestKind};
+use crate::ring::Ring;
 use crate::spec::CacheSpec;
 use crate::stats::Counters;
 use serde::{Deserialize, Serialize};

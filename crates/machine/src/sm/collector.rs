@@ -142,7 +142,8 @@ struct Unit {
     flight: Flight,
     /// Banks still to be read of the present layer: an instruction's operands are one or more sets of different banks.
     want: u64,
-    layer: u8,
+    /// Sets that are still to come.
+    layers: u8,
 }
 
 /// IDOC registers, collector units and OCEX registers of one SM.
@@ -157,6 +158,8 @@ pub struct Collector {
     count: usize,
     /// First unit of each port, and the end.
     first: [u8; PORTS + 1],
+    /// Units of each port.
+    of_port: [u64; PORTS],
     /// Units in use, units whose operands are all there.
     busy: u64,
     ready: u64,
@@ -188,6 +191,7 @@ impl Collector {
             units: vec![Unit::default(); 64].into(),
             count: first[PORTS] as usize,
             first,
+            of_port: std::array::from_fn(|p| (1u64 << first[p + 1]) - (1u64 << first[p])),
             busy: 0,
             ready: 0,
             turn: [0; PORTS],
@@ -207,13 +211,7 @@ impl Collector {
         self.ocex[p].limit(width, ocex, of);
         let count = (self.first[p + 1] - self.first[p]) as u32;
         let on = (count * units).div_ceil(of.max(1)).max(1);
-        self.powered = self.powered & !self.mask(p) | ((1u64 << on) - 1) << self.first[p];
-    }
-
-    /// Units of a port.
-    #[inline(always)]
-    fn mask(&self, p: usize) -> u64 {
-        (1u64 << self.first[p + 1]) - (1u64 << self.first[p])
+        self.powered = self.powered & !self.of_port[p] | ((1u64 << on) - 1) << self.first[p];
     }
 
     /// Nothing is held anywhere.
@@ -239,31 +237,34 @@ impl Collector {
     pub fn step(&mut self, kernel: &Kernel, written: u64) -> u32 {
         if self.ready != 0 {
             for p in 0..PORTS {
-                self.dispatch(p);
+                let ready = self.ready & self.of_port[p];
+                if ready != 0 {
+                    self.dispatch(p, ready);
+                }
             }
         }
         let waiting = self.busy & !self.ready;
         let delayed = if waiting != 0 { self.read(waiting, written, kernel) } else { 0 };
         for p in 0..PORTS {
-            self.allocate(p, kernel);
+            if !self.idoc[p].is_empty() {
+                self.allocate(p, kernel);
+            }
         }
         delayed
     }
 
     /// Ready units hand over to the OCEX register.
     #[inline(always)]
-    fn dispatch(&mut self, p: usize) {
-        let mask = self.mask(p);
-        let mut ready = self.ready & mask;
+    fn dispatch(&mut self, p: usize, mut ready: u64) {
         let mut left = self.width[p];
         while ready != 0 && left != 0 && self.ocex[p].free() {
             left -= 1;
             let u = next_after(ready, self.turn[p]);
             self.turn[p] = u as u8;
             self.ocex[p].push(self.units[u].flight);
-            self.busy &= !(1 << u);
-            self.ready &= !(1 << u);
-            ready &= !(1 << u);
+            self.busy ^= 1 << u;
+            self.ready ^= 1 << u;
+            ready ^= 1 << u;
             self.used[p] -= 1;
         }
     }
@@ -285,16 +286,13 @@ impl Collector {
             delayed += (free == 0) as u32;
             taken |= bank;
             unit.want &= !bank;
-            if unit.want == 0 {
-                let op = &kernel.ops[unit.flight.pc() as usize];
-                match op.more_banks.get(unit.layer as usize) {
-                    Some(&more) => {
-                        unit.want = turned(more, unit.flight.warp() as u32 & (self.banks - 1), self.banks);
-                        unit.layer += 1;
-                    }
-                    None => self.ready |= 1 << u,
-                }
+            if unit.layers != 0 && unit.want == 0 {
+                unit.layers -= 1;
+                let more = kernel.ops[unit.flight.pc() as usize].more_banks[unit.layers as usize];
+                unit.want = turned(more, unit.flight.warp() as u32 & (self.banks - 1), self.banks);
             }
+            // Which cycle's operand is the last cannot be foreseen: no branch.
+            self.ready |= ((unit.want == 0) as u64) << u;
         }
         self.read_turn = if self.read_turn as usize + 1 == self.count { 0 } else { self.read_turn + 1 };
         delayed
@@ -308,14 +306,15 @@ impl Collector {
             && let Some(flight) = self.idoc[p].front()
         {
             left -= 1;
-            let free = !self.busy & self.powered & self.mask(p);
+            let free = !self.busy & self.powered & self.of_port[p];
             if free == 0 {
                 return;
             }
             let u = free.trailing_zeros() as usize;
             self.idoc[p].pop();
-            let want = self.banks_of(kernel.ops[flight.pc() as usize].banks, flight.warp());
-            self.units[u] = Unit { flight, want, layer: 0 };
+            let op = &kernel.ops[flight.pc() as usize];
+            let want = self.banks_of(op.banks, flight.warp());
+            self.units[u] = Unit { flight, want, layers: op.more_banks.len() as u8 };
             self.busy |= 1 << u;
             self.ready |= ((want == 0) as u64) << u;
             self.used[p] += 1;

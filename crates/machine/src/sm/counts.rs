@@ -65,7 +65,7 @@ impl Counts {
     /// Turns issues of a kernel's instructions into events.
     pub fn fold(&mut self, kernel: &Kernel) {
         let mut issued = std::mem::take(&mut self.issued);
-        for (op, issued) in kernel.ops.iter().zip(&mut issued) {
+        for (op, issued) in kernel.events.iter().zip(&mut issued) {
             let [warps, lanes] = std::mem::take(issued);
             self.events(SmEvent::Issued, warps);
             self.events(SmEvent::BufferRead, warps);

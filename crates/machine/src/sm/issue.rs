@@ -9,7 +9,7 @@ use crate::sm::collector::Flight;
 use crate::sm::exchange::{Exchange, HeapCall};
 use crate::stats::Slot;
 use std::sync::Arc;
-use warpwatt_simt::effect::EffectKind;
+use warpwatt_simt::effect::{Effect, EffectKind};
 use warpwatt_simt::exec::{self, Env};
 use warpwatt_simt::memory::{GlobalMemory, WindowView};
 
@@ -28,7 +28,14 @@ impl Sm {
 
     /// One issue cycle of all schedulers.
     #[inline(always)]
-    pub(super) fn issue(&mut self, time: Femtoseconds, kernel: &Arc<Kernel>, x: &mut Exchange, memory: &GlobalMemory) {
+    pub(super) fn issue(
+        &mut self,
+        time: Femtoseconds,
+        kernel: &Arc<Kernel>,
+        x: &mut Exchange,
+        memory: &GlobalMemory,
+        effect: &mut Effect,
+    ) {
         if self.warps.wrong_path != 0 {
             self.drop_wrong_paths();
         }
@@ -42,7 +49,7 @@ impl Sm {
             };
             let slot = match choice {
                 Some(w) => {
-                    self.issue_warp(w, time, kernel, x, memory);
+                    self.issue_warp(w, time, kernel, x, memory, effect);
                     Slot::Issued
                 }
                 None => self.idle_cause(pool, ready),
@@ -132,6 +139,7 @@ impl Sm {
         kernel: &Arc<Kernel>,
         x: &mut Exchange,
         memory: &GlobalMemory,
+        effect: &mut Effect,
     ) {
         let pc = self.warps.of[w].head;
         let op = &kernel.ops[pc as usize];
@@ -148,7 +156,7 @@ impl Sm {
             nanoseconds: time / 1_000_000,
             print: &mut self.printed,
         };
-        let result = exec::step(&mut self.threads[w], &mut self.slots[index].cta, &mut env, &mut self.effect);
+        let result = exec::step(&mut self.threads[w], &mut self.slots[index].cta, &mut env, effect);
         if self.printed.len() > printed {
             x.printed.extend(self.printed.drain(..).map(|text| (time, text)));
         }
@@ -157,7 +165,7 @@ impl Sm {
             x.fault = Some((time, fault));
             return;
         }
-        let lanes = self.effect.executed;
+        let lanes = effect.executed;
         let (mut first, mut second) = (lanes, 0);
         if op.port == Port::Sp
             && let Some(issue) = &mut self.hooks.issue
@@ -178,10 +186,10 @@ impl Sm {
         let mut list = 0;
         if op.port == Port::Mem {
             let first_slot = self.id as u64 * self.threads.len() as u64;
-            let (slot, load, atomics) = self.ldst.issue(&self.effect, w as u8, first_slot);
+            let (slot, load, atomics) = self.ldst.issue(effect, w as u8, first_slot);
             list = slot;
             state.loads += load as u16;
-            match self.effect.kind {
+            match effect.kind {
                 EffectKind::Store => state.stores += self.ldst.transactions(slot),
                 EffectKind::Atomic if atomics > 0 => {
                     state.atomics += atomics;
@@ -195,8 +203,8 @@ impl Sm {
             }
         }
         self.collector.idoc[op.port as usize].push(Flight::new(pc, w, first, second, list));
-        if !matches!(self.effect.kind, EffectKind::Alu | EffectKind::Load | EffectKind::Store | EffectKind::Branch) {
-            self.after_issue(w, time, x);
+        if !matches!(effect.kind, EffectKind::Alu | EffectKind::Load | EffectKind::Store | EffectKind::Branch) {
+            self.after_issue(w, time, x, effect);
         }
         self.warps.advance(w, self.threads[w].pc(), self.threads[w].done(), kernel);
         if self.warps.finished & bit != 0 {
@@ -205,12 +213,12 @@ impl Sm {
     }
 
     /// Waits and wake-ups that an instruction causes.
-    fn after_issue(&mut self, w: usize, time: Femtoseconds, x: &mut Exchange) {
+    fn after_issue(&mut self, w: usize, time: Femtoseconds, x: &mut Exchange, effect: &Effect) {
         let bit = 1u64 << w;
-        match self.effect.kind {
+        match effect.kind {
             EffectKind::Barrier => {
                 self.counts.counters.barrier_waits += 1;
-                if self.effect.waits {
+                if effect.waits {
                     self.warps.at_barrier |= bit;
                 }
             }
@@ -220,7 +228,7 @@ impl Sm {
                 self.warps.asleep |= bit;
             }
             EffectKind::Heap => {
-                let a = &self.effect.atomic;
+                let a = &effect.atomic;
                 x.heap.push(HeapCall {
                     time,
                     warp: w as u8,
@@ -234,9 +242,9 @@ impl Sm {
             }
             _ => {}
         }
-        if self.effect.released != 0 {
+        if effect.released != 0 {
             let first = w as u32 - self.threads[w].warp_in_cta();
-            self.warps.at_barrier &= !(self.effect.released << first);
+            self.warps.at_barrier &= !(effect.released << first);
         }
     }
 }

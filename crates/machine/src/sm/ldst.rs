@@ -8,11 +8,11 @@
 
 use crate::activity::SmEvent;
 use crate::message::{AtomicPayload, AtomicResult, Reply, ReplyKind, Request, RequestKind, Traffic};
+use crate::ring::Ring;
 use crate::sm::coalesce::{self, Route, Transaction};
 use crate::sm::collector::{Collector, Flight};
 use crate::sm::hear::Hear;
 use crate::sm::l1::{L1, Outcome, Port};
-use crate::ring::Ring;
 use crate::spec::Spec;
 use serde::{Deserialize, Serialize};
 use warpwatt_simt::effect::{AtomicDest, Effect, EffectKind};
@@ -265,13 +265,7 @@ impl Ldst {
 
     /// Each port of the unit dispatches, and takes the next instruction from the OCEX register.
     #[inline(always)]
-    pub fn dispatch_all(
-        &mut self,
-        now: u64,
-        port: &mut Port<'_>,
-        collector: &mut Collector,
-        hear: &mut Hear<'_>,
-    ) {
+    pub fn dispatch_all(&mut self, now: u64, port: &mut Port<'_>, collector: &mut Collector, hear: &mut Hear<'_>) {
         for i in 0..self.width {
             if i > 0 {
                 self.accept(collector);
@@ -297,7 +291,7 @@ impl Ldst {
 
     /// One part of a load is done.
     #[inline(always)]
-    fn part(&mut self, id: u16, hear: &mut Hear<'_>,) {
+    fn part(&mut self, id: u16, hear: &mut Hear<'_>) {
         let load = &mut self.loads[id as usize];
         load.left = load.left.saturating_sub(1);
         if load.left == 0 {
@@ -308,7 +302,7 @@ impl Ldst {
     }
 
     #[inline(always)]
-    fn write_back(&mut self, now: u64, hear: &mut Hear<'_>,) {
+    fn write_back(&mut self, now: u64, hear: &mut Hear<'_>) {
         if let Some(id) = self.write_back.take() {
             self.part(id, hear);
         }
@@ -335,13 +329,7 @@ impl Ldst {
     }
 
     #[inline(always)]
-    fn take(
-        &mut self,
-        now: u64,
-        reply: Reply,
-        result: Option<AtomicResult>,
-        hear: &mut Hear<'_>,
-    ) {
+    fn take(&mut self, now: u64, reply: Reply, result: Option<AtomicResult>, hear: &mut Hear<'_>) {
         match reply.kind {
             ReplyKind::WriteAck => {
                 if reply.tag != u32::MAX {
@@ -374,7 +362,7 @@ impl Ldst {
 
     /// The end of the L1's delay line.
     #[inline(always)]
-    fn look_up(&mut self, now: u64, hear: &mut Hear<'_>,) {
+    fn look_up(&mut self, now: u64, hear: &mut Hear<'_>) {
         let Some(&d) = self.line.front() else { return };
         let outcome = if let Some(outcome) = self.held_up {
             outcome
@@ -419,12 +407,7 @@ impl Ldst {
 
     /// The dispatched instruction makes one step.
     #[inline(always)]
-    fn dispatch(
-        &mut self,
-        now: u64,
-        port: &mut Port<'_>,
-        hear: &mut Hear<'_>,
-    ) {
+    fn dispatch(&mut self, now: u64, port: &mut Port<'_>, hear: &mut Hear<'_>) {
         let Some(mut d) = self.dispatched else { return };
         let slot = d.flight.slot() as usize;
         let list = &mut self.lists[slot];
@@ -470,13 +453,7 @@ impl Ldst {
 
     /// Sends one transaction on its way; false if it cannot go now.
     #[inline(always)]
-    fn transaction(
-        &mut self,
-        now: u64,
-        d: Dispatched,
-        port: &mut Port<'_>,
-        hear: &mut Hear<'_>,
-    ) -> bool {
+    fn transaction(&mut self, now: u64, d: Dispatched, port: &mut Port<'_>, hear: &mut Hear<'_>) -> bool {
         let list = &self.lists[d.flight.slot() as usize];
         let t = list.transactions[d.next as usize];
         let load = list.load.unwrap_or_default();

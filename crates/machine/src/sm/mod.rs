@@ -10,8 +10,8 @@ pub mod collector;
 pub mod counts;
 pub mod exchange;
 pub mod fetch;
-pub mod l1;
 mod hear;
+pub mod l1;
 pub mod ldst;
 pub mod order;
 pub mod warps;
@@ -24,6 +24,7 @@ use crate::clock::Clock;
 use crate::hooks::{DatapathQuery, Event, LanesHook, SmHooks, SmView};
 use crate::kernel::{Kernel, PORTS, Port as ExecutionPort};
 use crate::message::{Femtoseconds, ReplyKind, Traffic};
+use crate::ring::Ring;
 use crate::sm::alu::Alus;
 use crate::sm::collector::Collector;
 use crate::sm::counts::{Counts, Residency};
@@ -32,7 +33,6 @@ use crate::sm::fetch::Fetch;
 use crate::sm::hear::Hear;
 use crate::sm::ldst::Ldst;
 use crate::sm::order::Order;
-use crate::ring::Ring;
 use crate::sm::warps::Warps;
 use crate::spec::Spec;
 use serde::{Deserialize, Serialize};
@@ -88,8 +88,6 @@ pub struct Sm {
     stalled_until: u64,
     skip: bool,
     #[serde(skip)]
-    effect: Effect,
-    #[serde(skip)]
     printed: Vec<Printed>,
     /// The policy's objects.
     #[serde(skip)]
@@ -143,7 +141,6 @@ impl Sm {
             halted: false,
             stalled_until: 0,
             skip,
-            effect: Effect::default(),
             printed: Vec::new(),
             hooks: SmHooks::default(),
             interval: Interval::default(),
@@ -260,8 +257,9 @@ impl Sm {
         }
     }
 
-    /// Simulates all cycles before `until`.
-    pub fn run(&mut self, until: Femtoseconds, x: &mut Exchange, memory: &GlobalMemory) {
+    /// Simulates all cycles before `until`. `effect` is scratch that all SMs of a thread share, so that it stays in the
+    /// host's cache.
+    pub fn run(&mut self, until: Femtoseconds, x: &mut Exchange, memory: &GlobalMemory, effect: &mut Effect) {
         self.intake(x);
         let end = self.clock.tick_at(until);
         let Some(kernel) = self.kernel.take() else {
@@ -271,24 +269,31 @@ impl Sm {
         #[cfg(target_arch = "x86_64")]
         if kernel.launch.program.level.is_wide() {
             // SAFETY: such a level comes from `Level::detect` alone, which has found the processor's features.
-            unsafe { self.run_wide(end, &kernel, x, memory) };
+            unsafe { self.run_wide(end, &kernel, x, memory, effect) };
             self.kernel = Some(kernel);
             return;
         }
-        self.run_to(end, &kernel, x, memory);
+        self.run_to(end, &kernel, x, memory, effect);
         self.kernel = Some(kernel);
     }
 
     /// [`Sm::run_to`], compiled for processors with these features: its bit operations take half the instructions.
     #[cfg(target_arch = "x86_64")]
     #[target_feature(enable = "avx2,fma,bmi1,bmi2,lzcnt,popcnt,f16c")]
-    unsafe fn run_wide(&mut self, end: u64, kernel: &Arc<Kernel>, x: &mut Exchange, memory: &GlobalMemory) {
-        self.run_to(end, kernel, x, memory);
+    unsafe fn run_wide(
+        &mut self,
+        end: u64,
+        kernel: &Arc<Kernel>,
+        x: &mut Exchange,
+        memory: &GlobalMemory,
+        effect: &mut Effect,
+    ) {
+        self.run_to(end, kernel, x, memory, effect);
     }
 
     /// Simulates all cycles before `end`.
     #[inline(always)]
-    fn run_to(&mut self, end: u64, kernel: &Arc<Kernel>, x: &mut Exchange, memory: &GlobalMemory) {
+    fn run_to(&mut self, end: u64, kernel: &Arc<Kernel>, x: &mut Exchange, memory: &GlobalMemory, effect: &mut Effect) {
         while self.now < end {
             if self.skip || self.halted {
                 let next = if self.halted { end } else { self.next_event().min(end) };
@@ -297,7 +302,7 @@ impl Sm {
                     continue;
                 }
             }
-            self.step(kernel, x, memory);
+            self.step(kernel, x, memory, effect);
         }
     }
 
@@ -412,7 +417,7 @@ impl Sm {
 
     /// One cycle.
     #[inline(always)]
-    fn step(&mut self, kernel: &Arc<Kernel>, x: &mut Exchange, memory: &GlobalMemory) {
+    fn step(&mut self, kernel: &Arc<Kernel>, x: &mut Exchange, memory: &GlobalMemory, effect: &mut Effect) {
         let time = self.clock.time(self.now);
         self.counts.stepped += 1;
         if self.now >= self.interval.end && self.warps.resident != 0 {
@@ -430,7 +435,7 @@ impl Sm {
             let delayed = self.collector.step(kernel, written);
             self.counts.counters.register_bank_conflicts += delayed as u64;
         }
-        self.issue(time, kernel, x, memory);
+        self.issue(time, kernel, x, memory, effect);
         self.fetch.step(self.now, kernel, &mut self.warps, &self.threads, &mut self.counts);
         self.account(1);
         self.now += 1;

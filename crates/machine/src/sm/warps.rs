@@ -50,13 +50,10 @@ pub struct Warps {
 
 /// One warp slot.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
+#[repr(C, align(64))] // what every cycle needs is in one line of the host's cache
 pub struct WarpState {
     /// Registers with a result under way (the first 64 names), and those of them whose result comes from memory.
     pending: [u64; 2],
-    /// Launch order of the warp's CTA, then of the warp: smaller is older.
-    pub age: u64,
-    /// End of a `nanosleep`, core cycle.
-    pub wake: u64,
     /// First buffered instruction.
     pub head: u32,
     /// Where fetching goes on.
@@ -73,6 +70,10 @@ pub struct WarpState {
     pub depth: u8,
     /// CTA slot.
     pub cta: u8,
+    /// Launch order of the warp's CTA, then of the warp: smaller is older.
+    pub age: u64,
+    /// End of a `nanosleep`, core cycle.
+    pub wake: u64,
 }
 
 impl Warps {
@@ -170,9 +171,8 @@ impl Warps {
         let op = &kernel.ops[state.head as usize];
         put(&mut self.fp, w, op.fp);
         put(&mut self.load, w, op.load);
-        for p in [Port::Sp, Port::Sfu, Port::Mem] {
-            put(&mut self.port[p as usize], w, p == op.port);
-        }
+        self.port.iter_mut().for_each(|port| *port &= !bit);
+        self.port[op.port as usize % PORTS] |= bit;
         self.recheck_op(w, op, kernel);
     }
 
