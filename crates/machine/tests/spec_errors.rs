@@ -88,12 +88,7 @@ const FILES: &[Bad] = &[
     ("name = \"my gpu\"", "gpu::rule::name", Some((2, 8)), "letters, digits"),
     ("energy_table = \"\"", "gpu::rule::name", Some((2, 16)), "is no name"),
     ("warps_per_sm = 32", "gpu::rule::threads", Some((2, 16)), "threads_per_sm at most 1024"),
-    (
-        "collectors_sp = 40\ncollectors_mem = 40",
-        "gpu::rule::collectors",
-        Some((2, 17)),
-        "at most 63 together",
-    ),
+    ("collectors_sp = 40\ncollectors_mem = 40", "gpu::rule::collectors", Some((2, 17)), "at most 63 together"),
     (
         "schedulers = 16\nwarps_per_sm = 8\nthreads_per_sm = 256",
         "gpu::rule::schedulers",
