@@ -5,18 +5,32 @@
 //! ([`Hook::advance`]), so that skipped cycles make no difference: `advance` over a span must equal stepping through it.
 //! The hooks, after `ARCHITECTURE.md`: order, issue, lanes, datapath, governor, observer.
 
+mod report;
+mod state;
+
+pub use report::Report;
+pub use state::{AHEAD, Ahead, SmState};
+
 use crate::activity::{COMPONENTS, LaneResidency};
 use crate::kernel::Port;
 use crate::message::Femtoseconds;
 use crate::sm::warps::Warps;
 use crate::stats::{Counters, Slot};
+use warpwatt_simt::warp::Warp;
 
 /// What every hook object has.
 pub trait Hook: Send + std::fmt::Debug {
-    /// The next core cycle, after `now`, at which the object acts by itself; `u64::MAX` for never.
+    /// The next core cycle, after `now`, at which the object acts by itself; `u64::MAX` for never. Asked when the object
+    /// is installed and after each [`Hook::act`]: the answer changes only there.
     fn next_event(&self, now: u64) -> u64 {
         let _ = now;
         u64::MAX
+    }
+
+    /// The beginning of the cycle that [`Hook::next_event`] named, or of the first one after it in which the SM holds
+    /// warps. All objects of an SM are told when any has an event: each must look at the time.
+    fn act(&mut self, state: &SmState<'_>) {
+        let _ = state;
     }
 
     /// Cycles from `from` up to, not including, `to` pass without a call to the object.
@@ -34,6 +48,11 @@ pub trait Hook: Send + std::fmt::Debug {
         let _ = state;
         Ok(())
     }
+
+    /// Adds what the object has counted since the run began. `now`: the first cycle not simulated.
+    fn report(&self, now: u64, report: &mut Report) {
+        let _ = (now, report);
+    }
 }
 
 /// What a scheduler asks its order.
@@ -45,14 +64,24 @@ pub struct OrderQuery<'a> {
     pub scheduler: usize,
     /// Warps that can issue now: next instruction buffered, registers available, port free.
     pub available: u64,
-    /// Warps whose next instruction goes to an INT pipeline, to an FP pipeline.
+    /// The scheduler's warps, those of a partner that is tuned down included.
+    pub pool: u64,
+    /// Warps whose buffered instruction goes to an INT pipeline, to an FP pipeline.
     pub int: u64,
     /// See `int`.
     pub fp: u64,
     /// Everything known of the warps: ages, ports, why they wait.
     pub warps: &'a Warps,
-    /// Lanes that each warp would execute with (SIMT stack, before its guard).
-    pub active: &'a [u32],
+    /// Their SIMT stacks.
+    pub threads: &'a [Warp],
+}
+
+impl OrderQuery<'_> {
+    /// Lanes that a warp would execute with (SIMT stack, before its guard).
+    #[inline]
+    pub fn active(&self, warp: usize) -> u32 {
+        self.threads.get(warp).map_or(0, |t| t.active())
+    }
 }
 
 /// Which warp issues.
@@ -114,19 +143,40 @@ pub struct StartQuery {
     pub fp: bool,
     /// Lanes that it uses.
     pub lanes: u32,
-    /// Cycles for which these lanes are occupied, from the start on.
+    /// Cycles for which the unit takes nothing else, from the start on: the initiation interval, twice if the
+    /// instruction goes through as two halves.
     pub busy: u32,
+    /// Cycles from the start until its results leave the lanes.
+    pub latency: u32,
 }
 
 /// Power states of the lanes.
 pub trait LanesHook: Hook {
+    /// The cycle from which on this instruction could start, if it were asked for now. Of several units that are free,
+    /// an instruction goes to the one with the least.
+    fn ready(&mut self, query: &StartQuery) -> u64 {
+        query.now
+    }
+
     /// May this instruction start now? The answer is the cycle from which on it may (`now`: at once, and then the lanes
-    /// count as busy).
+    /// count as busy). A later cycle is a demand: sleeping lanes wake up for it. The question is repeated every cycle
+    /// until the instruction has started.
     fn start(&mut self, query: &StartQuery) -> u64;
 
-    /// Takes the lane-cycles by state that have passed since the last call, for INT, FP and SFU. Their sum must be
-    /// lanes × cycles: an audit checks it.
-    fn residency(&mut self, int: &mut LaneResidency, fp: &mut LaneResidency, sfu: &mut LaneResidency);
+    /// Takes the lane-cycles by state of the cycles before `now` that have not been taken, for INT, FP and SFU. Their sum
+    /// must be lanes × cycles: an audit checks it.
+    fn residency(&mut self, now: u64, int: &mut LaneResidency, fp: &mut LaneResidency, sfu: &mut LaneResidency);
+
+    /// Wants to be shown the SM at the end of every cycle ([`LanesHook::watch`]).
+    fn watches(&self) -> bool {
+        false
+    }
+
+    /// The end of cycle `state.now`: what the operand collectors hold, what warps wait. Cycles that are skipped are not
+    /// shown; in them everything is as it was at the end of the last one shown, so that seeing them would add nothing.
+    fn watch(&mut self, state: &SmState<'_>) {
+        let _ = state;
+    }
 }
 
 /// What a datapath policy sees at the end of an interval.
@@ -294,6 +344,16 @@ impl SmHooks {
         self.all().for_each(|h| h.advance(from, to));
     }
 
+    /// A cycle has come that some object waits for.
+    pub fn act(&mut self, state: &SmState<'_>) {
+        self.all().for_each(|h| h.act(state));
+    }
+
+    /// Adds what the objects have counted.
+    pub fn report(&mut self, now: u64, report: &mut Report) {
+        self.all().for_each(|h| h.report(now, report));
+    }
+
     /// The objects' states.
     pub fn save(&mut self) -> Vec<Vec<u8>> {
         self.all().map(|h| h.save()).collect()
@@ -301,6 +361,10 @@ impl SmHooks {
 
     /// Takes saved states back.
     pub fn load(&mut self, states: &[Vec<u8>]) -> Result<(), String> {
+        let objects = self.all().count();
+        if objects != states.len() {
+            return Err(format!("{} saved policy objects for an SM that has {objects}", states.len()));
+        }
         self.all().zip(states).try_for_each(|(h, s)| h.load(s))
     }
 

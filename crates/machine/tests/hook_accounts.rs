@@ -186,7 +186,7 @@ impl LanesHook for Slow {
         assert!(query.busy > 0);
         query.now.next_multiple_of(4)
     }
-    fn residency(&mut self, int: &mut LaneResidency, fp: &mut LaneResidency, sfu: &mut LaneResidency) {
+    fn residency(&mut self, _now: u64, int: &mut LaneResidency, fp: &mut LaneResidency, sfu: &mut LaneResidency) {
         let [on, off] = std::mem::take(&mut self.cycles);
         for (r, lanes) in [(int, self.lanes.0), (fp, self.lanes.0), (sfu, self.lanes.1)] {
             r.cycles[LaneState::On as usize] += lanes * on;

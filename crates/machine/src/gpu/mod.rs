@@ -12,7 +12,7 @@ pub use snapshot::RestoreError;
 
 use crate::activity::Sample;
 use crate::clock::period_of;
-use crate::hooks::{GovernorHook, Policy};
+use crate::hooks::{GovernorHook, Policy, Report};
 use crate::kernel::Kernel;
 use crate::memory::MemorySide;
 use crate::message::Femtoseconds;
@@ -170,6 +170,16 @@ impl Gpu {
     /// V/f transitions so far.
     pub fn transitions(&self) -> u64 {
         self.state.clocks.transitions
+    }
+
+    /// What the policy has counted for itself.
+    pub fn report(&mut self) -> Report {
+        let mut report = Report::default();
+        self.state.sms.iter_mut().for_each(|sm| sm.report(&mut report));
+        if let Some(governor) = &self.governor {
+            governor.report(self.state.sms.first().map_or(0, |sm| sm.now()), &mut report);
+        }
+        report
     }
 
     /// The GPU's parameters.

@@ -128,8 +128,10 @@ impl Alus {
         kernel: &Kernel,
         mut lanes: Option<&mut dyn LanesHook>,
     ) {
+        // Ports whose next instruction waits for lanes to wake up.
+        let mut refused = 0u32;
         for i in 0..self.units.len() {
-            let unit = &mut self.units[i];
+            let unit = &self.units[i];
             let port = unit.port as usize % 2;
             let register = &mut collector.ocex[port];
             let Some(flight) = register.front() else { continue };
@@ -141,27 +143,46 @@ impl Alus {
             let extra = if port == Port::Sp as usize { self.extra } else { 0 };
             let done = now + op.latency as u64 + (initiation - op.initiation as u64) + extra + OVERHEAD;
             let slot = done as usize & (self.leaving.len() - 1);
-            let leaving = &mut self.leaving[slot];
+            let leaving = self.leaving[slot];
             let place = leaving.count_ones();
-            if *leaving >> i & 1 != 0 || place >= self.buses {
+            if leaving >> i & 1 != 0 || place >= self.buses {
                 continue;
             }
             if let Some(lanes) = lanes.as_deref_mut() {
                 let port = if port == Port::Sp as usize { Port::Sp } else { Port::Sfu };
                 let used = flight.lanes() | flight.second();
-                let query = StartQuery { now, port, unit: i, fp: op.fp, lanes: used, busy: initiation as u32 };
+                let latency = (done - now) as u32;
+                let query = StartQuery { now, port, unit: i, fp: op.fp, lanes: used, busy: initiation as u32, latency };
+                if refused >> port as u32 & 1 != 0 || self.prefers_later(&query, lanes) {
+                    continue;
+                }
                 if lanes.start(&query) > now {
+                    refused |= 1 << port as u32;
                     continue;
                 }
             }
+            let unit = &mut self.units[i];
             unit.free_at = now + initiation;
             self.busy[port] += (unit.in_flight == 0) as u32;
             unit.in_flight += 1;
-            *leaving |= 1 << i;
+            self.leaving[slot] |= 1 << i;
             self.flights[slot * self.buses as usize + place as usize] = flight.in_unit(i);
             self.in_flight += 1;
             register.pop();
         }
+    }
+}
+
+impl Alus {
+    /// A free unit after this one could take the instruction sooner: its lanes are awake, or wake up earlier.
+    fn prefers_later(&self, query: &StartQuery, lanes: &mut dyn LanesHook) -> bool {
+        let soonest = lanes.ready(query);
+        if soonest <= query.now {
+            return false;
+        }
+        let later = self.units.iter().enumerate().skip(query.unit + 1);
+        let free = later.filter(|(_, u)| u.port == query.port as u8 && u.on && u.free_at <= query.now);
+        free.into_iter().any(|(unit, _)| lanes.ready(&StartQuery { unit, ..*query }) < soonest)
     }
 }
 

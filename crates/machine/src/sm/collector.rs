@@ -298,6 +298,32 @@ impl Collector {
         delayed
     }
 
+    /// The instructions of a port that will leave next, in order, at most so many: OCEX register, then ready units.
+    /// Gives instruction, lanes, and 2 for those that go through as two halves, else 1.
+    pub fn ahead(&self, port: Port, most: usize, mut f: impl FnMut(u32, u32, u32)) {
+        let p = port as usize;
+        let mut ready = self.ready & self.of_port[p];
+        let (mut turn, mut given) = (self.turn[p], 0);
+        let register = &self.ocex[p];
+        let held = (0..register.len).map(|i| register.entries[(register.head + i) as usize % Register::MAX]);
+        let units = std::iter::from_fn(|| {
+            if ready == 0 {
+                return None;
+            }
+            let u = next_after(ready, turn);
+            turn = u as u8;
+            ready &= !(1 << u);
+            Some(self.units[u].flight)
+        });
+        for flight in held.chain(units) {
+            if given == most {
+                return;
+            }
+            given += 1;
+            f(flight.pc(), flight.lanes() | flight.second(), 1 + (flight.second() != 0) as u32);
+        }
+    }
+
     /// Instructions move from the IDOC register into free units.
     #[inline(always)]
     fn allocate(&mut self, p: usize, kernel: &Kernel) {

@@ -65,17 +65,16 @@ impl Sm {
         let Some(order) = &mut self.hooks.order else {
             return self.orders[i].pick(available, pool, &self.warps);
         };
-        let mut active = [0; 64];
-        active.iter_mut().zip(&self.threads).for_each(|(a, t)| *a = t.active());
-        let alu = self.warps.port[Port::Sp as usize];
+        let alu = self.warps.buffered & self.warps.port[Port::Sp as usize];
         let query = OrderQuery {
             now: self.now,
             scheduler: i,
             available: available & !(order.held() & self.warps.load),
+            pool,
             int: alu & !self.warps.fp,
             fp: alu & self.warps.fp,
             warps: &self.warps,
-            active: &active[..self.threads.len()],
+            threads: &self.threads,
         };
         order.pick(&query).filter(|&w| query.available >> w & 1 != 0)
     }

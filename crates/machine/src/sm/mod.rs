@@ -21,7 +21,7 @@ mod issue;
 use crate::activity::SmEvent;
 use crate::activity::{COMPONENTS, SmActivity};
 use crate::clock::Clock;
-use crate::hooks::{DatapathQuery, Event, LanesHook, SmHooks, SmView};
+use crate::hooks::{DatapathQuery, Event, LanesHook, Report, SmHooks, SmState, SmView};
 use crate::kernel::{Kernel, PORTS, Port as ExecutionPort};
 use crate::message::{Femtoseconds, ReplyKind, Traffic};
 use crate::ring::Ring;
@@ -92,6 +92,11 @@ pub struct Sm {
     /// The policy's objects.
     #[serde(skip)]
     hooks: SmHooks,
+    /// The lanes' policy is shown every cycle.
+    #[serde(skip)]
+    watched: bool,
+    /// The next cycle at which a policy's object acts by itself.
+    act_at: u64,
     /// End of the present datapath interval, and what was counted when it began: issue per port, busy per component,
     /// outstanding load/store instructions.
     interval: Interval,
@@ -143,6 +148,8 @@ impl Sm {
             skip,
             printed: Vec::new(),
             hooks: SmHooks::default(),
+            watched: false,
+            act_at: u64::MAX,
             interval: Interval::default(),
             counts: Counts::new(),
         }
@@ -155,7 +162,18 @@ impl Sm {
         }
         self.interval.end = hooks.datapath.as_ref().map_or(u64::MAX, |d| self.now + d.interval().max(1));
         self.interval.start = self.now;
+        self.take_hooks(hooks);
+        self.act_at = self.hooks.next_event(self.now);
+    }
+
+    fn take_hooks(&mut self, hooks: SmHooks) {
+        self.watched = hooks.lanes.as_ref().is_some_and(|l| l.watches());
         self.hooks = hooks;
+    }
+
+    /// Adds what the policy's objects have counted.
+    pub fn report(&mut self, report: &mut Report) {
+        self.hooks.report(self.now, report);
     }
 
     /// The policy objects' states.
@@ -166,7 +184,7 @@ impl Sm {
     /// Puts a policy's objects, with their saved states, into a restored SM.
     pub fn restore_hooks(&mut self, mut hooks: SmHooks, states: &[Vec<u8>]) -> Result<(), String> {
         hooks.load(states)?;
-        self.hooks = hooks;
+        self.take_hooks(hooks);
         Ok(())
     }
 
@@ -183,7 +201,7 @@ impl Sm {
         let a = &mut self.counts.activity;
         self.residency.flush(self.hooks.lanes.is_none(), a);
         if let Some(lanes) = &mut self.hooks.lanes {
-            lanes.residency(&mut a.int, &mut a.fp, &mut a.sfu);
+            lanes.residency(self.now, &mut a.int, &mut a.fp, &mut a.sfu);
         }
         self.counts.take_activity()
     }
@@ -369,7 +387,7 @@ impl Sm {
             next = next.min(self.stalled_until);
         }
         if !self.hooks.is_empty() && (self.warps.resident != 0 || !self.starts.is_empty()) {
-            next = next.min(self.hooks.next_event(now)).min(self.interval.end);
+            next = next.min(self.act_at).min(self.interval.end);
         }
         next.max(now)
     }
@@ -401,6 +419,8 @@ impl Sm {
         self.residency.advance(cycles);
         if !self.hooks.is_empty() {
             self.hooks.advance(self.now, self.now + cycles);
+        }
+        if self.hooks.datapath.is_some() {
             self.interval.outstanding += self.warps.of.iter().filter(|w| w.loads > 0).count() as u64 * cycles;
         }
         let busy = &mut c.busy;
@@ -423,6 +443,9 @@ impl Sm {
         if self.now >= self.interval.end && self.warps.resident != 0 {
             self.tune();
         }
+        if self.now >= self.act_at && self.warps.resident != 0 {
+            self.act(kernel);
+        }
         self.deliver(time, kernel, x);
         let mut committed = 0;
         let written = self.write_back(kernel, &mut committed);
@@ -437,8 +460,39 @@ impl Sm {
         }
         self.issue(time, kernel, x, memory, effect);
         self.fetch.step(self.now, kernel, &mut self.warps, &self.threads, &mut self.counts);
+        if self.watched {
+            self.watch(kernel);
+        }
         self.account(1);
         self.now += 1;
+    }
+
+    /// A policy's object wants to act by itself.
+    #[cold]
+    fn act(&mut self, kernel: &Kernel) {
+        let mut hooks = std::mem::take(&mut self.hooks);
+        hooks.act(&self.state(kernel));
+        self.act_at = hooks.next_event(self.now).max(self.now + 1);
+        self.hooks = hooks;
+    }
+
+    /// Shows the lanes' policy the end of a cycle.
+    fn watch(&mut self, kernel: &Kernel) {
+        let Some(mut lanes) = self.hooks.lanes.take() else { return };
+        lanes.watch(&self.state(kernel));
+        self.hooks.lanes = Some(lanes);
+    }
+
+    /// What hook objects see.
+    fn state<'a>(&'a self, kernel: &'a Kernel) -> SmState<'a> {
+        SmState {
+            now: self.now,
+            warps: &self.warps,
+            threads: &self.threads,
+            issued: self.issued,
+            collector: &self.collector,
+            kernel,
+        }
     }
 
     /// Messages whose time has come, and sleepers that wake.

@@ -18,8 +18,7 @@ pub struct Order {
     /// Warp slots that belong to it.
     pub own: u64,
     last: u8,
-    active: u64,
-    active_limit: u32,
+    active: ActiveSet,
     groups: Vec<u64>,
     group: usize,
 }
@@ -33,8 +32,7 @@ impl Order {
             kind: spec.scheduler,
             own: mask(&slots),
             last: 0,
-            active: 0,
-            active_limit: spec.active_set_warps,
+            active: ActiveSet::new(spec.active_set_warps),
             groups: slots.chunks(spec.fetch_group_warps.max(1) as usize).map(mask).collect(),
             group: 0,
         }
@@ -45,7 +43,7 @@ impl Order {
     #[inline(always)]
     pub fn pick(&mut self, available: u64, pool: u64, warps: &Warps) -> Option<usize> {
         if self.kind == Scheduler::TwoLevelActive {
-            self.refill(pool, warps);
+            self.active.refill(pool, warps, self.last);
         }
         let choice = match self.kind {
             Scheduler::Gto => {
@@ -55,7 +53,7 @@ impl Order {
                 if available >> self.last & 1 != 0 { self.last as usize } else { oldest(available, warps) }
             }
             Scheduler::Lrr => rotate(available, self.last)?,
-            Scheduler::TwoLevelActive => rotate(available & self.active, self.last)?,
+            Scheduler::TwoLevelActive => rotate(available & self.active.warps(), self.last)?,
             Scheduler::TwoLevelFetch => {
                 let n = self.groups.len();
                 match (0..n).map(|i| (self.group + i) % n).find(|&g| self.groups[g] & available != 0) {
@@ -71,21 +69,42 @@ impl Order {
         self.last = choice as u8;
         Some(choice)
     }
+}
 
-    /// Warps that stalled leave the active set; others, next in turn, take their place.
-    fn refill(&mut self, pool: u64, warps: &Warps) {
+/// The active set of a two-level scheduler.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ActiveSet {
+    warps: u64,
+    limit: u32,
+}
+
+impl ActiveSet {
+    /// An empty set for so many warps.
+    pub fn new(limit: u32) -> ActiveSet {
+        ActiveSet { warps: 0, limit }
+    }
+
+    /// The warps in it.
+    #[inline]
+    pub fn warps(&self) -> u64 {
+        self.warps
+    }
+
+    /// Warps of `pool` that stalled on memory, a barrier or an atomic leave; others, next in turn after slot `last`, take
+    /// their place.
+    pub fn refill(&mut self, pool: u64, warps: &Warps, last: u8) {
         let eligible = pool & warps.resident & !(warps.finished | warps.on_memory | warps.at_barrier | warps.on_atomic);
-        self.active &= eligible;
-        while self.active.count_ones() < self.active_limit {
-            let Some(w) = rotate(eligible & !self.active, self.last) else { return };
-            self.active |= 1 << w;
+        self.warps &= eligible;
+        while self.warps.count_ones() < self.limit {
+            let Some(w) = rotate(eligible & !self.warps, last) else { return };
+            self.warps |= 1 << w;
         }
     }
 }
 
 /// The first set bit above `last`, wrapping around.
 #[inline(always)]
-fn rotate(mask: u64, last: u8) -> Option<usize> {
+pub fn rotate(mask: u64, last: u8) -> Option<usize> {
     if mask == 0 {
         return None;
     }
@@ -95,7 +114,7 @@ fn rotate(mask: u64, last: u8) -> Option<usize> {
 
 /// The oldest of some warps (at least one).
 #[inline(always)]
-fn oldest(mask: u64, warps: &Warps) -> usize {
+pub fn oldest(mask: u64, warps: &Warps) -> usize {
     let of_cta = warps.by_age.iter().map(|cta| cta & mask).find(|&m| m != 0);
     of_cta.unwrap_or(mask).trailing_zeros() as usize
 }

@@ -1,0 +1,75 @@
+//! What a hook object may see of its SM.
+
+use crate::kernel::{Kernel, Port};
+use crate::sm::collector::Collector;
+use crate::sm::warps::Warps;
+use warpwatt_simt::warp::Warp;
+
+/// Most instructions that [`SmState::ahead`] gives.
+pub const AHEAD: usize = 8;
+
+/// An instruction that will soon start in an execution unit.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Ahead {
+    /// Lanes that it will use, those of both halves.
+    pub lanes: u32,
+    /// FP rather than INT pipeline.
+    pub fp: bool,
+    /// Cycles for which its unit will take nothing else.
+    pub busy: u32,
+}
+
+/// An SM as its hook objects see it.
+#[derive(Clone, Copy, Debug)]
+pub struct SmState<'a> {
+    /// Core cycle.
+    pub now: u64,
+    /// Everything known of the warps: ages, ports, why they wait.
+    pub warps: &'a Warps,
+    /// Their SIMT stacks.
+    pub threads: &'a [Warp],
+    /// Warp instructions issued per port (SP, SFU, LDST) since the run began.
+    pub issued: [u64; 3],
+    pub(crate) collector: &'a Collector,
+    pub(crate) kernel: &'a Kernel,
+}
+
+impl SmState<'_> {
+    /// Warps whose buffered instruction goes to a port.
+    #[inline]
+    pub fn buffered(&self, port: Port) -> u64 {
+        self.warps.buffered & self.warps.port[port as usize]
+    }
+
+    /// Warps whose buffered instruction goes to an INT pipeline.
+    #[inline]
+    pub fn int(&self) -> u64 {
+        self.buffered(Port::Sp) & !self.warps.fp
+    }
+
+    /// Warps whose buffered instruction goes to an FP pipeline.
+    #[inline]
+    pub fn fp(&self) -> u64 {
+        self.buffered(Port::Sp) & self.warps.fp
+    }
+
+    /// Lanes that a warp would execute with (SIMT stack, before its guard).
+    #[inline]
+    pub fn active(&self, warp: usize) -> u32 {
+        self.threads.get(warp).map_or(0, |t| t.active())
+    }
+
+    /// The SP instructions that will start next, in order, and how many are known: those in the OCEX register, then those
+    /// in the operand collectors whose operands are all there. From the end of a cycle on, the first may start in the
+    /// next cycle.
+    pub fn ahead(&self) -> ([Ahead; AHEAD], usize) {
+        let mut ahead = [Ahead::default(); AHEAD];
+        let mut count = 0;
+        self.collector.ahead(Port::Sp, AHEAD, |pc, lanes, halves| {
+            let op = &self.kernel.ops[pc as usize];
+            ahead[count] = Ahead { lanes, fp: op.fp, busy: op.initiation as u32 * halves };
+            count += 1;
+        });
+        (ahead, count)
+    }
+}
