@@ -29,6 +29,8 @@ pub enum Command {
     Gpus(JsonArgs),
     /// Show every parameter of a GPU with value, unit, meaning and source
     Show(ShowArgs),
+    /// List the policies, or show one with its paper, hooks and parameters
+    Policies(PoliciesArgs),
     /// Print the JSON schema of launch descriptions or GPU files, for an editor
     Schema(SchemaArgs),
 }
@@ -37,6 +39,7 @@ const RUN_EXAMPLES: &str = "\
 Examples:
   warpwatt run sgemm
   warpwatt run bfs --size full --gpu kepler-big --set core_mhz=600 --out results/bfs
+  warpwatt run hotspot --policy cpg --set cpg.wake_up=9
   warpwatt run my.toml --json
   warpwatt run my.ptx --kernel saxpy --grid 64 --block 256 --arg u32:16384 --arg f32:2 \\
       --arg buf:f32:16384:uniform --arg buf:f32:16384:iota
@@ -93,17 +96,20 @@ pub struct RunArgs {
     /// Input size of a workload [default: small]
     #[arg(long)]
     pub size: Option<Size>,
-    /// A preset's name or a GPU file (.toml)
-    #[arg(long, default_value = "gtx480", value_name = "NAME|FILE")]
-    pub gpu: String,
-    /// Set a parameter of the GPU, as `warpwatt show` names it; may be repeated
+    /// A preset's name or a GPU file (.toml) [default: gtx480; with --policy, the GPU and scheduler of its paper]
+    #[arg(long, value_name = "NAME|FILE")]
+    pub gpu: Option<String>,
+    /// Policies, joined by `+`, as `warpwatt policies` lists them
+    #[arg(long, value_name = "NAME[+NAME…]")]
+    pub policy: Option<String>,
+    /// Set a parameter of the GPU, as `warpwatt show` names it, or of a policy (policy.key=value); may be repeated
     #[arg(long, value_name = "NAME=VALUE")]
     pub set: Vec<String>,
     /// Warp scheduler (short for --set scheduler=…)
     #[arg(long)]
     pub scheduler: Option<Scheduler>,
     /// Compute the results only, without time and power
-    #[arg(long, conflicts_with_all = ["set", "scheduler", "sample_cycles", "no_skip", "checkpoint_every", "max_cycles"])]
+    #[arg(long, conflicts_with_all = ["set", "policy", "scheduler", "sample_cycles", "no_skip", "checkpoint_every", "max_cycles"])]
     pub functional: bool,
     /// Host threads; results do not depend on it
     #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=256))]
@@ -220,6 +226,16 @@ pub struct ShowArgs {
     /// Only parameters whose name or meaning contains this
     #[arg(long, value_name = "TEXT")]
     pub only: Option<String>,
+    /// Print as JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// `policies`.
+#[derive(Debug, Args)]
+pub struct PoliciesArgs {
+    /// A policy's name; all if absent
+    pub name: Option<String>,
     /// Print as JSON
     #[arg(long)]
     pub json: bool,

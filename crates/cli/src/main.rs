@@ -43,6 +43,7 @@ fn perform(cli: Cli) -> Result<u8, Problem> {
         Command::List(args) => commands::list::list(args),
         Command::Gpus(args) => commands::gpu::gpus(args),
         Command::Show(args) => commands::gpu::show(args),
+        Command::Policies(args) => commands::policies::policies(args),
         Command::Schema(args) => commands::schema::schema(args),
     }
 }

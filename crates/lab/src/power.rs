@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 use warpwatt_machine::activity::{COMPONENT_NAMES, LANE_STATES, LaneResidency, LaneState, MemEvent, Sample, SmEvent};
 use warpwatt_machine::spec::Spec;
 use warpwatt_power::report::KernelPower;
-use warpwatt_power::{PowerModel, PowerOptions, PowerReport, Summary};
+use warpwatt_power::{PowerModel, PowerOptions, PowerReport, Summary, UnitPower};
 
 /// What was counted while one pair of V/f levels held.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -45,6 +45,9 @@ pub struct PowerRecord {
     pub options: PowerOptions,
     /// The whole run.
     pub total: Summary,
+    /// Lanes of INT, FP and SFU: leakage saved, gating events.
+    #[serde(default)]
+    pub units: Vec<UnitPower>,
     /// By kernel, in order of first launch.
     pub kernels: Vec<KernelPower>,
     /// Counts by V/f level.
@@ -65,6 +68,7 @@ pub fn record(model: &PowerModel, report: &PowerReport, samples: &[Sample]) -> O
         table: report.table.clone(),
         options: report.options,
         total: report.total.clone(),
+        units: model.unit_power(samples).to_vec(),
         kernels: report.kernels.clone(),
         activity: activity(samples),
         energy_table,
@@ -99,7 +103,13 @@ fn one_level(first: &Sample, samples: &[&Sample]) -> Activity {
         let states = |g: fn(&LaneResidency) -> &[u64; LANE_STATES]| -> Map<String, Value> {
             (0..LANE_STATES).map(|state| (STATES[state].to_owned(), json!(sum(g, state)))).collect()
         };
-        json!({ "lane_cycles": states(|r| &r.cycles), "entries": states(|r| &r.entries) })
+        let busy: u64 = sms().map(|sm| f(sm).busy).sum();
+        json!({
+            "lane_cycles": states(|r| &r.cycles),
+            "entries": states(|r| &r.entries),
+            "wakes": states(|r| &r.wakes),
+            "busy": busy,
+        })
     };
     let group = |(index, name): (usize, &&str)| {
         let sum = |f: fn(&warpwatt_machine::activity::SmActivity, usize) -> u64| -> u64 {
@@ -135,7 +145,7 @@ fn one_level(first: &Sample, samples: &[&Sample]) -> Activity {
 }
 
 /// Names of the lane states, by index.
-const STATES: [&str; LANE_STATES] = {
+pub const STATES: [&str; LANE_STATES] = {
     let mut names = [""; LANE_STATES];
     names[LaneState::On as usize] = "on";
     names[LaneState::IdleDetect as usize] = "idle-detect";

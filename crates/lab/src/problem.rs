@@ -9,6 +9,7 @@ use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
 use warpwatt_machine::spec::SpecError;
+use warpwatt_policies::PolicyError;
 
 /// Shorthand for results that fail with a [`Problem`].
 pub type Outcome<T> = Result<T, Problem>;
@@ -60,6 +61,11 @@ impl Problem {
         let mut problem = Problem::input(error.problem.code(), error.to_string());
         problem.0.shown = Some(Arc::new(error));
         problem
+    }
+
+    /// A mistake in the choice of policies or their parameters.
+    pub fn from_policy(error: &PolicyError) -> Problem {
+        Problem::input(error.code(), error.to_string()).help(error.help())
     }
 
     /// Says what to do about it.

@@ -6,7 +6,9 @@ use crate::power::PowerRecord;
 use crate::statistics::{Declared, Value};
 use serde::{Deserialize, Serialize};
 use serde_json::Map;
+use warpwatt_machine::hooks::Report;
 use warpwatt_machine::stats::Ending;
+use warpwatt_policies::{Chosen, Metric, Selection};
 
 /// The format's number, raised when a reader must know of a change.
 pub const FORMAT: u32 = 1;
@@ -45,6 +47,43 @@ pub struct LaunchRecord {
     pub values: Map<String, serde_json::Value>,
 }
 
+/// What a policy reports.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct PolicyRecord {
+    /// Policy.
+    pub name: String,
+    /// Its metrics.
+    pub metrics: Vec<MetricRecord>,
+}
+
+/// A policy's own result.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct MetricRecord {
+    /// Name.
+    pub name: String,
+    /// Value; `null` if it is not available.
+    pub value: Option<f64>,
+    /// Unit; `1` for a share.
+    pub unit: String,
+    /// What it says.
+    pub meaning: String,
+}
+
+/// What the policies of a run report.
+pub fn policies(selection: &Selection, report: &Report) -> Vec<PolicyRecord> {
+    let metric = |(m, value): (&Metric, Option<f64>)| MetricRecord {
+        name: m.name.to_owned(),
+        value,
+        unit: m.unit.to_owned(),
+        meaning: m.meaning.to_owned(),
+    };
+    let one = |chosen: &Chosen| PolicyRecord {
+        name: chosen.definition.about.name.to_owned(),
+        metrics: chosen.metrics(report).map(metric).collect(),
+    };
+    selection.chosen().iter().map(one).collect()
+}
+
 /// Everything about a run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Record {
@@ -63,6 +102,12 @@ pub struct Record {
     /// Power and energy; absent from functional runs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub power: Option<PowerRecord>,
+    /// What the run's policies report.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub policies: Vec<PolicyRecord>,
+    /// Histograms that they have counted, by name: how many of each value, the last for all above.
+    #[serde(default, skip_serializing_if = "Map::is_empty")]
+    pub histograms: Map<String, serde_json::Value>,
     /// The launches.
     pub launches: Vec<LaunchRecord>,
     /// Buffers of a launch description at the end.
@@ -88,7 +133,9 @@ impl Record {
         let size = if size.is_empty() { String::new() } else { format!(" ({size})") };
         let gpu = text("/gpu/name");
         let gpu = if gpu.is_empty() { "functional".to_owned() } else { format!("on {gpu}") };
-        format!("{}{size} {gpu}", text("/program/name"))
+        let policy = text("/policy/name");
+        let policy = if policy.is_empty() { String::new() } else { format!(" under {policy}") };
+        format!("{}{size} {gpu}{policy}", text("/program/name"))
     }
 
     /// 0 if the run ended well and its outputs are not wrong, else 1.

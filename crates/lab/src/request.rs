@@ -9,6 +9,8 @@ use sha2::{Digest, Sha256};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use warpwatt_machine::spec::{Configuration, Spec, presets};
+use warpwatt_policies::selection::definitions;
+use warpwatt_policies::{Chosen, PolicyError, Selection, split};
 use warpwatt_power::PowerOptions;
 use warpwatt_ptx::ir::{FuncId, Module};
 use warpwatt_ptx::support::kernel_report;
@@ -38,7 +40,9 @@ pub struct Request {
     pub program: ProgramRequest,
     /// A preset's name or a GPU file.
     pub gpu: String,
-    /// `NAME=VALUE` on top of it.
+    /// Policies, joined by `+`; empty for none.
+    pub policy: String,
+    /// `NAME=VALUE` on top of the GPU and of the policies' defaults (`policy.key=value`).
     pub set: Vec<String>,
     /// Without time and power.
     pub functional: bool,
@@ -61,6 +65,7 @@ impl Default for Request {
         Request {
             program: ProgramRequest::default(),
             gpu: "gtx480".to_owned(),
+            policy: String::new(),
             set: Vec::new(),
             functional: false,
             max_cycles: None,
@@ -220,13 +225,34 @@ pub fn find_gpu(gpu: &str, set: &[String]) -> Outcome<Configuration> {
     Ok(configuration)
 }
 
+/// GPU and policies of a request.
+pub fn find_machine(request: &Request) -> Outcome<(Spec, Selection)> {
+    let problem = |e: PolicyError| Problem::from_policy(&e);
+    definitions(&request.policy).map_err(problem)?;
+    let (policies, gpu) = split(&request.set).map_err(problem)?;
+    let spec = find_gpu(&request.gpu, &gpu)?.finish().map_err(Problem::from_spec)?;
+    let selection = Selection::new(&request.policy, &policies, &spec).map_err(problem)?;
+    Ok((spec, selection))
+}
+
+/// The GPU that policies were published on, and settings on top of it that are not among `set`: what a run uses if no GPU
+/// is asked for. Of several policies the first one's.
+pub fn baseline(policy: &str, set: &[String]) -> Outcome<Option<(&'static str, Vec<String>)>> {
+    let named = definitions(policy).map_err(|e| Problem::from_policy(&e))?;
+    let Some(first) = named.first() else { return Ok(None) };
+    let key = |setting: &str| setting.split('=').next().unwrap_or_default().trim().to_owned();
+    let given: Vec<String> = set.iter().map(|s| key(s)).collect();
+    let own = first.about.baseline.set.iter().filter(|s| !given.contains(&key(s)));
+    Ok(Some((first.about.baseline.gpu, own.map(|s| (*s).to_owned()).collect())))
+}
+
 /// Names of the presets.
 pub fn gpu_names() -> Vec<&'static str> {
     presets().collect()
 }
 
 /// The inputs of a run as data, and their hash: the run's key.
-pub fn inputs(request: &Request, program: &Program, spec: &Spec) -> Outcome<(Value, String)> {
+pub fn inputs(request: &Request, program: &Program, spec: &Spec, policy: &Selection) -> Outcome<(Value, String)> {
     let mut inputs = json!({
         "version": env!("CARGO_PKG_VERSION"),
         "source": env!("WARPWATT_SOURCE"),
@@ -236,7 +262,7 @@ pub fn inputs(request: &Request, program: &Program, spec: &Spec) -> Outcome<(Val
     if !request.functional {
         let gpu = serde_json::to_value(spec).map_err(|e| Problem::run("run::encode", e.to_string()))?;
         inputs["gpu"] = gpu;
-        inputs["policy"] = Value::Null;
+        inputs["policy"] = policies(policy);
         inputs["power"] = json!(request.power);
         inputs["sample_cycles"] = json!(request.sample_cycles);
         inputs["max_cycles"] = json!(request.max_cycles);
@@ -244,6 +270,19 @@ pub fn inputs(request: &Request, program: &Program, spec: &Spec) -> Outcome<(Val
     inputs["registers"] = json!(request.registers);
     let key = sha256(inputs.to_string().as_bytes())[..32].to_owned();
     Ok((inputs, key))
+}
+
+/// The policies of a run with all their parameters.
+fn policies(selection: &Selection) -> Value {
+    if selection.is_empty() {
+        return Value::Null;
+    }
+    let typed = |text: &String| serde_json::from_str(text).unwrap_or_else(|_| json!(text));
+    let parameters = |chosen: &Chosen| -> serde_json::Map<String, Value> {
+        chosen.values.iter().map(|(key, value)| ((*key).to_owned(), typed(value))).collect()
+    };
+    let one = |chosen: &Chosen| json!({ "name": chosen.definition.about.name, "parameters": parameters(chosen) });
+    json!({ "name": selection.name(), "policies": selection.chosen().iter().map(one).collect::<Vec<_>>() })
 }
 
 /// SHA-256 as hexadecimal digits.

@@ -161,8 +161,24 @@ pub const LANE_STATES: usize = 7;
 pub struct LaneResidency {
     /// Lane-cycles per [`LaneState`].
     pub cycles: [u64; LANE_STATES],
-    /// Transitions into `Gated`, `Vs05`, `Vs03` (lane events), by state entered.
+    /// Transitions into `Gated`, `Vs05`, `Vs03` (lane events), by state entered. Entering a blackout is entering `Gated`.
     pub entries: [u64; LANE_STATES],
+    /// Lanes that began to wake up, by the sleep state that they left.
+    pub wakes: [u64; LANE_STATES],
+    /// Lane-cycles in which an instruction entered the lane; known only under a policy on lanes.
+    pub busy: u64,
+}
+
+impl LaneResidency {
+    /// Adds another one's counts.
+    pub fn add(&mut self, other: &LaneResidency) {
+        for state in 0..LANE_STATES {
+            self.cycles[state] += other.cycles[state];
+            self.entries[state] += other.entries[state];
+            self.wakes[state] += other.wakes[state];
+        }
+        self.busy += other.busy;
+    }
 }
 
 /// One SM in one sample.

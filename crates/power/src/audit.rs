@@ -8,7 +8,7 @@
 use crate::charges;
 use crate::component::{Component, SM_COMPONENTS};
 use crate::error::AuditError;
-use crate::model::{PowerModel, leakage_factor};
+use crate::model::{PowerModel, gating, leakage_factor};
 use crate::report::{PowerReport, Summary};
 use crate::scaling::Level;
 use warpwatt_machine::activity::{
@@ -44,7 +44,8 @@ fn lanes(spec: &Spec, sample: usize, sm: usize, activity: &SmActivity) -> Result
     for (unit, lanes, residency) in [("INT", sp, &activity.int), ("FP", sp, &activity.fp), ("SFU", sfu, &activity.sfu)]
     {
         let (expected, found) = (u64::from(lanes) * cycles, sum(&residency.cycles));
-        if found != expected {
+        // A lane that works is on; where no policy acts on lanes nobody counts how long they work.
+        if found != expected || residency.busy > residency.cycles[LaneState::On as usize] {
             return Err(AuditError::LaneResidency { sample, sm, unit, lanes, cycles, expected, found });
         }
     }
@@ -156,7 +157,8 @@ impl PowerModel {
                     (None, Some(&event)) => sample.mem[event as usize] as f64 * factors.mem_event,
                     (None, None) => 0.0,
                 };
-                joules += weighted * each;
+                let added = if component.is_execution_unit() { self.options.policy.hardware_share } else { 0.0 };
+                joules += weighted * each * (1.0 + added);
             }
         }
         samples.iter().fold(joules, |sum, sample| sum + self.over_time(sample))
@@ -180,31 +182,35 @@ impl PowerModel {
             / self.table.reference.channels;
         let mut saved = 0.0;
         let mut entering = 0.0;
-        let gating = &self.table.gating;
-        let gated_cycles = match self.options.gating_cost {
-            crate::options::GatingCost::BreakEven => gating.bet_cycles,
-            crate::options::GatingCost::Itap => gating.itap_pg_cycles,
-        };
+        let table = &self.table.gating;
+        let costs = gating(&self.table, &self.options);
+        let added = self.options.policy.hardware_share;
         for sm in &sample.sms {
             for (component, lanes, residency) in self.units(sm) {
                 let lane = self.leakage[component as usize] * factors.core_leakage / f64::from(lanes.max(1));
                 let of = |cycles: &[u64], state: LaneState| cycles[state as usize] as f64;
                 let cycles = |state| of(&residency.cycles, state);
                 let all: f64 = residency.cycles.iter().map(|&cycles| cycles as f64).sum();
-                let not_leaking = (cycles(LaneState::Gated) + cycles(LaneState::Blackout)) * (1.0 - gating.pg_leakage)
-                    + cycles(LaneState::Vs05) * (1.0 - gating.vs05_leakage)
-                    + cycles(LaneState::Vs03) * (1.0 - gating.vs03_leakage);
+                let not_leaking = (cycles(LaneState::Gated) + cycles(LaneState::Blackout)) * (1.0 - table.pg_leakage)
+                    + cycles(LaneState::Vs05) * (1.0 - table.vs05_leakage)
+                    + cycles(LaneState::Vs03) * (1.0 - table.vs03_leakage);
+                let full = lane * f64::from(lanes) * seconds;
+                entering += added * full;
                 if all > 0.0 {
-                    saved += not_leaking / all * lane * f64::from(lanes) * seconds;
+                    saved += (1.0 + added) * not_leaking / all * full;
                 }
                 if sample.core_mhz > 0.0 {
-                    let entries = |state| of(&residency.entries, state);
-                    entering += (entries(LaneState::Gated) * gated_cycles
-                        + entries(LaneState::Vs05) * gating.itap_vs05_cycles
-                        + entries(LaneState::Vs03) * gating.itap_vs03_cycles)
+                    let wakes = |state| of(&residency.wakes, state);
+                    entering += (1.0 + added)
+                        * (of(&residency.entries, LaneState::Gated) * costs.gate
+                            + wakes(LaneState::Gated) * costs.wake
+                            + wakes(LaneState::Vs05) * costs.wake_vs05
+                            + wakes(LaneState::Vs03) * costs.wake_vs03)
                         * lane
                         / (sample.core_mhz * 1e6);
                 }
+                let lane_cycles = f64::from(lanes) * sm.cycles as f64;
+                entering += self.lane_hardware(component, residency.busy as f64, lane_cycles) * factors.core_event;
             }
             let powered = self.powered(sm);
             for component in [Component::Decode, Component::Scheduler] {

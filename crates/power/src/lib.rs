@@ -42,11 +42,13 @@ pub mod options;
 pub mod report;
 pub mod scaling;
 pub mod table;
+pub mod units;
 
 pub use audit::residency;
 pub use component::{Component, Label};
 pub use energy::{Energy, SamplePower};
 pub use error::{AuditError, PowerError};
 pub use model::PowerModel;
-pub use options::{Arithmetic, GatingCost, LeakageSplit, PowerOptions};
+pub use options::{Arithmetic, GatingCost, GatingEnergy, LeakageSplit, PolicyPower, PowerOptions};
 pub use report::{PowerReport, Summary};
+pub use units::UnitPower;

@@ -6,14 +6,16 @@
 //! - Leakage is power × time. Of execution units it follows the lanes' states; of decode and schedulers the
 //!   power-gated groups; everything else is always on.
 //! - A clock-gated group takes its share of the component's dynamic energy with it (µC-States §3).
-//! - Left out: temperature (figures are for 380 K), and the power of policies' own hardware.
+//! - Hardware that a policy adds is charged to INT, FP and SFU as overhead ([`PolicyPower`]): a share of their power, and
+//!   watts of a SIMD lane, half of them to its INT and half to its FP pipeline where they do not depend on use.
+//! - Left out: temperature (figures are for 380 K).
 
 use crate::charges::{self, Resolved};
 use crate::component::{CHIP_COMPONENTS, COMPONENTS, Component, LABELS, Label, SM_COMPONENTS};
 use crate::energy::{Energy, SamplePower};
 use crate::error::PowerError;
 use crate::leakage;
-use crate::options::{GatingCost, PowerOptions};
+use crate::options::{GatingCost, GatingEnergy, PolicyPower, PowerOptions};
 use crate::scaling::{Level, Scaling, scaling};
 use crate::table::EnergyTable;
 use serde::{Deserialize, Serialize};
@@ -40,8 +42,8 @@ pub struct PowerModel {
 struct LaneCosts {
     /// Share of leakage left in each state.
     leaking: [f64; LANE_STATES],
-    /// Cycles of leakage that entering each state costs.
-    entering: [f64; LANE_STATES],
+    /// Cycles of leakage that transitions cost.
+    gating: GatingEnergy,
 }
 
 /// A component of the chip, as built.
@@ -75,7 +77,7 @@ impl PowerModel {
             leakage: leakage::leakage(&table, spec, options.leakage_split),
             clock_w: table.constant.clock_w * table.technology.core_dynamic,
             controllers_w: table.constant.memory_controllers_w * channels * table.technology.cache_dynamic,
-            lanes: LaneCosts::new(&table, options.gating_cost),
+            lanes: LaneCosts::new(&table, &options),
             table,
         })
     }
@@ -171,10 +173,13 @@ impl PowerModel {
         }
         let mut overhead = 0.0;
         for (component, lanes, residency) in self.units(sm) {
+            let unit = &mut energy[component as usize];
             let one_cycle = self.leakage[component as usize] / f64::from(lanes.max(1)) * factors.core_leakage * cycle;
-            let own = one_cycle * self.lanes.entered(residency);
-            energy[component as usize].overhead = own;
-            overhead += own;
+            unit.overhead = one_cycle * self.lanes.transitions(residency);
+            unit.overhead += self.options.policy.hardware_share * unit.total();
+            let lane_cycles = sm.cycles as f64 * f64::from(lanes);
+            unit.overhead += self.lane_hardware(component, residency.busy as f64, lane_cycles) * factors.core_event;
+            overhead += unit.overhead;
         }
         let idle = leaked * share(count(&sm.events, IDLE_CYCLE), sm.cycles as f64);
         labels[Label::IdleCorep as usize] += idle;
@@ -207,6 +212,21 @@ impl PowerModel {
             labels[Label::ConstDynamicp as usize] += watts * seconds;
         }
         energy
+    }
+
+    /// Energy of the hardware that policies add to lanes, at nominal voltage. A SIMD lane has an INT and an FP pipeline.
+    pub(crate) fn lane_hardware(&self, component: Component, worked: f64, lane_cycles: f64) -> f64 {
+        let PolicyPower { hardware_lane_used_w: used, hardware_lane_w: always, .. } = self.options.policy;
+        match component {
+            Component::Int | Component::Fp => (used * worked + always / 2.0 * lane_cycles) / (self.spec.core_mhz * 1e6),
+            _ => 0.0,
+        }
+    }
+
+    /// Cycles of one lane's full leakage that some lanes' leakage and transitions amount to.
+    pub(crate) fn leaked_cycles(&self, residency: &LaneResidency) -> f64 {
+        let all: u64 = residency.cycles.iter().sum();
+        all as f64 * self.lanes.leaking(residency) + self.lanes.transitions(residency)
     }
 
     /// INT, FP and SFU with their lanes and residencies.
@@ -284,20 +304,25 @@ impl Groups {
     }
 }
 
+/// What transitions cost under some options.
+pub(crate) fn gating(table: &EnergyTable, options: &PowerOptions) -> GatingEnergy {
+    let (t, itap) = (&table.gating, options.gating_cost == GatingCost::Itap);
+    options.policy.gating.unwrap_or(GatingEnergy {
+        gate: if itap { 0.0 } else { t.bet_cycles },
+        wake: if itap { t.itap_pg_cycles } else { 0.0 },
+        wake_vs05: t.itap_vs05_cycles,
+        wake_vs03: t.itap_vs03_cycles,
+    })
+}
+
 impl LaneCosts {
-    fn new(table: &EnergyTable, cost: GatingCost) -> LaneCosts {
+    fn new(table: &EnergyTable, options: &PowerOptions) -> LaneCosts {
+        let mut costs = LaneCosts { leaking: [1.0; LANE_STATES], gating: gating(table, options) };
         let gating = &table.gating;
-        let mut costs = LaneCosts { leaking: [1.0; LANE_STATES], entering: [0.0; LANE_STATES] };
         costs.leaking[LaneState::Gated as usize] = gating.pg_leakage;
         costs.leaking[LaneState::Blackout as usize] = gating.pg_leakage;
         costs.leaking[LaneState::Vs05 as usize] = gating.vs05_leakage;
         costs.leaking[LaneState::Vs03 as usize] = gating.vs03_leakage;
-        costs.entering[LaneState::Gated as usize] = match cost {
-            GatingCost::BreakEven => gating.bet_cycles,
-            GatingCost::Itap => gating.itap_pg_cycles,
-        };
-        costs.entering[LaneState::Vs05 as usize] = gating.itap_vs05_cycles;
-        costs.entering[LaneState::Vs03 as usize] = gating.itap_vs03_cycles;
         costs
     }
 
@@ -309,8 +334,13 @@ impl LaneCosts {
     }
 
     /// Cycles of one lane's leakage that the sample's transitions cost.
-    fn entered(&self, residency: &LaneResidency) -> f64 {
-        residency.entries.iter().zip(self.entering).map(|(&entries, cost)| entries as f64 * cost).sum()
+    fn transitions(&self, residency: &LaneResidency) -> f64 {
+        let cost = &self.gating;
+        let wakes = |state: LaneState| residency.wakes[state as usize] as f64;
+        residency.entries[LaneState::Gated as usize] as f64 * cost.gate
+            + wakes(LaneState::Gated) * cost.wake
+            + wakes(LaneState::Vs05) * cost.wake_vs05
+            + wakes(LaneState::Vs03) * cost.wake_vs03
     }
 }
 

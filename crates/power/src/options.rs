@@ -32,15 +32,16 @@ pub enum Arithmetic {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum GatingCost {
-    /// Power gating: break-even time (14) × leakage per cycle (Origami and those it compares with).
+    /// Power gating: break-even time (14) × leakage per cycle for each gating event (Origami and those it compares with).
     #[default]
     BreakEven,
-    /// Power gating: ITAP Table 4's wake-up energy, 13 cycles of leakage (ITAP, its CPG and PATS included).
+    /// Power gating: ITAP Table 4's wake-up energy, 13 cycles of leakage for each wake-up (ITAP, its CPG and PATS
+    /// included).
     Itap,
 }
 
 /// Options of a power model.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, rename_all = "kebab-case")]
 pub struct PowerOptions {
     /// Leakage split.
@@ -53,4 +54,59 @@ pub struct PowerOptions {
     pub gating_cost: GatingCost,
     /// V/f model; the GPU's own if `None`.
     pub vf_model: Option<VfModel>,
+    /// What the run's policies say.
+    pub policy: PolicyPower,
+}
+
+/// What falling asleep and waking up cost a lane, in cycles of its leakage.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub struct GatingEnergy {
+    /// To be power-gated.
+    pub gate: f64,
+    /// To wake up from being power-gated.
+    pub wake: f64,
+    /// To wake up from VS0.5.
+    pub wake_vs05: f64,
+    /// To wake up from VS0.3.
+    pub wake_vs03: f64,
+}
+
+impl GatingEnergy {
+    /// ITAP Table 4.
+    pub const ITAP: GatingEnergy = GatingEnergy { gate: 0.0, wake: 13.0, wake_vs05: 0.4, wake_vs03: 1.2 };
+
+    /// Each gating event costs a break-even time (Origami §4.2).
+    pub const fn break_even(cycles: f64) -> GatingEnergy {
+        GatingEnergy { gate: cycles, wake: 0.0, wake_vs05: 0.4, wake_vs03: 1.2 }
+    }
+}
+
+/// How policies change the computation of power.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default, rename_all = "kebab-case")]
+pub struct PolicyPower {
+    /// Cost of falling asleep and waking up, instead of [`PowerOptions::gating_cost`].
+    pub gating: Option<GatingEnergy>,
+    /// Inactive lanes of an issued warp cost nothing.
+    pub lane_clock_gating: bool,
+    /// Added hardware: a share of the execution units' power.
+    pub hardware_share: f64,
+    /// Added hardware: W of a SIMD lane in a cycle in which it works.
+    pub hardware_lane_used_w: f64,
+    /// Added hardware: W of a SIMD lane in every cycle.
+    pub hardware_lane_w: f64,
+}
+
+impl PolicyPower {
+    /// Both together: what one says of gating holds where the other says nothing, hardware adds up.
+    pub fn and(&self, other: &PolicyPower) -> PolicyPower {
+        PolicyPower {
+            gating: self.gating.or(other.gating),
+            lane_clock_gating: self.lane_clock_gating || other.lane_clock_gating,
+            hardware_share: self.hardware_share + other.hardware_share,
+            hardware_lane_used_w: self.hardware_lane_used_w + other.hardware_lane_used_w,
+            hardware_lane_w: self.hardware_lane_w + other.hardware_lane_w,
+        }
+    }
 }

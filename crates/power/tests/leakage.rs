@@ -188,6 +188,7 @@ fn sleep(sample: &mut Sample, state: LaneState, lane_cycles: u64, entries: u64) 
     int.cycles[LaneState::On as usize] -= lane_cycles;
     int.cycles[state as usize] += lane_cycles;
     int.entries[state as usize] += entries;
+    int.wakes[state as usize] += entries;
 }
 
 #[test]

@@ -6,7 +6,7 @@ use common::{quiet, run, spec};
 use proptest::prelude::*;
 use warpwatt_machine::activity::{LaneState, MEM_EVENTS, SM_EVENTS, Sample};
 use warpwatt_machine::spec::{VfModel, presets};
-use warpwatt_power::{Arithmetic, GatingCost, LeakageSplit, PowerModel, PowerOptions};
+use warpwatt_power::{Arithmetic, GatingCost, LeakageSplit, PolicyPower, PowerModel, PowerOptions};
 
 fn options() -> impl Strategy<Value = PowerOptions> {
     let split = prop::sample::select(vec![LeakageSplit::Default, LeakageSplit::Area, LeakageSplit::Mcpat]);
@@ -20,6 +20,7 @@ fn options() -> impl Strategy<Value = PowerOptions> {
             lane_clock_gating,
             gating_cost,
             vf_model,
+            policy: PolicyPower::default(),
         },
     )
 }
@@ -53,6 +54,7 @@ fn sample(name: &'static str) -> impl Strategy<Value = Sample> {
                 unit.cycles[LaneState::On as usize] -= moved;
                 unit.cycles[state] += moved;
                 unit.entries[state] += entries;
+                unit.wakes[state] += entries;
             }
             sample
         },

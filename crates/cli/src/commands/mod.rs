@@ -3,5 +3,6 @@
 pub mod check;
 pub mod gpu;
 pub mod list;
+pub mod policies;
 pub mod run;
 pub mod schema;

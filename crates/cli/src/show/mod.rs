@@ -1,5 +1,6 @@
 //! A run's record as a person reads it.
 
+mod policy;
 mod power;
 mod result;
 

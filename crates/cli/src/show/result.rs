@@ -1,6 +1,6 @@
 //! The result of a run: verification, time, issue slots, caches, DRAM, power, the simulator's own speed.
 
-use super::power;
+use super::{policy, power};
 use crate::output::{bad, faint, good, heading};
 use crate::table::{decimal, grouped, percent, si, table, tenths_of_percent};
 use warpwatt_lab::record::{Host, LaunchRecord, Record};
@@ -23,6 +23,12 @@ pub fn result(record: &Record, host: Option<&Host>) -> String {
     }
     if let Some(power) = &record.power {
         out += &section("Power", power::power(power));
+    }
+    if !record.policies.is_empty() {
+        if let Some(power) = &record.power {
+            out += &section("Execution-unit lanes", policy::lanes(power));
+        }
+        out += &section("Policy", policy::metrics(record));
     }
     if !record.buffers.is_empty() {
         out += &section("Buffers", buffers(record));

@@ -3,10 +3,12 @@
 use super::{Driven, Finished, Prepared, Simulated};
 use crate::checkpoint::Checkpoint;
 use crate::problem::{Outcome, Problem};
-use crate::record::{FORMAT, LaunchRecord, Record, Verified, named};
+use crate::record::{FORMAT, LaunchRecord, Record, Verified, named, policies};
 use crate::statistics::{Declared, Totals, compute, declared};
 use crate::{audit, power, store, tables};
+use serde_json::json;
 use std::path::{Path, PathBuf};
+use warpwatt_machine::hooks::Report;
 use warpwatt_machine::stats::{Ending, LaunchStats, RunStats};
 use warpwatt_power::PowerReport;
 use warpwatt_simt::device::DeviceError;
@@ -21,7 +23,7 @@ pub(super) fn finish(
     given: Option<PathBuf>,
     directory: PathBuf,
 ) -> Outcome<Finished> {
-    let Simulated { stats, driven, host, resumable } = simulated;
+    let Simulated { stats, policy, driven, host, resumable } = simulated;
     let mut told = String::new();
     let driven = match driven {
         Ok(driven) => driven,
@@ -46,7 +48,7 @@ pub(super) fn finish(
     }
     let failure = failure(prepared, &stats, told);
     let interrupted = stats.ending == Ending::Interrupted;
-    let record = record(prepared, &stats, report.as_ref(), driven)?;
+    let record = record(prepared, &stats, &policy, report.as_ref(), driven)?;
     let mut finished = Finished {
         record,
         host: Some(host),
@@ -71,7 +73,13 @@ fn audit(prepared: &Prepared, stats: &RunStats, report: &PowerReport) -> Result<
     prepared.model.audit(stats, report).map_err(|e| e.to_string())
 }
 
-fn record(prepared: &Prepared, stats: &RunStats, report: Option<&PowerReport>, driven: Driven) -> Outcome<Record> {
+fn record(
+    prepared: &Prepared,
+    stats: &RunStats,
+    policy: &Report,
+    report: Option<&PowerReport>,
+    driven: Driven,
+) -> Outcome<Record> {
     let known = |d: &Declared| !prepared.request.functional || WITHOUT_TIME.contains(&d.name.as_str());
     let values = |totals: &Totals| {
         let values = declared().into_iter().zip(compute(totals, &prepared.spec));
@@ -97,6 +105,8 @@ fn record(prepared: &Prepared, stats: &RunStats, report: Option<&PowerReport>, d
         verification: driven.verified,
         totals: values(&Totals::of(&stats.launches)),
         power: report.map(|r| power::record(&prepared.model, r, &stats.samples)).transpose()?,
+        policies: policies(&prepared.policy, policy),
+        histograms: policy.histograms.iter().map(|(name, bins)| (name.clone(), json!(bins))).collect(),
         launches: launches.collect(),
         buffers: driven.buffers,
         printed: stats.printed.clone(),

@@ -23,7 +23,7 @@ pub(super) fn simulate(prepared: &Prepared, controls: Controls) -> Simulated {
     let printed = device.device.printed().iter().map(|p| p.text.clone()).collect();
     let stats = RunStats { ending, launches: device.launches, samples: Vec::new(), printed };
     let host = host(prepared, &stats, &log, 0.0);
-    Simulated { stats, driven, host, resumable: false }
+    Simulated { stats, policy: Default::default(), driven, host, resumable: false }
 }
 
 /// Counts launch by launch.

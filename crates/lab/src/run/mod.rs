@@ -11,15 +11,17 @@ use crate::checkpoint::Checkpoint;
 use crate::job::drive::{BufferResult, drive};
 use crate::problem::{Outcome, Problem};
 use crate::record::{Host, Record, Verified};
-use crate::request::{Program, Request, find_gpu, inputs};
+use crate::request::{Program, Request, find_machine, inputs};
 use crate::transcript::{Recorded, Shared, Transcript, lock};
 use crate::{power, store};
 use serde_json::json;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
+use warpwatt_machine::hooks::Report as PolicyReport;
 use warpwatt_machine::spec::Spec;
 use warpwatt_machine::stats::RunStats;
-use warpwatt_power::PowerModel;
+use warpwatt_policies::Selection;
+use warpwatt_power::{PowerModel, PowerOptions};
 use warpwatt_simt::device::{Device, DeviceError};
 
 /// A request with everything read, checked and hashed.
@@ -30,6 +32,8 @@ pub struct Prepared {
     pub program: Program,
     /// The GPU.
     pub spec: Spec,
+    /// The policies.
+    pub policy: Selection,
     /// Its power model.
     pub model: PowerModel,
     /// Everything that decides the results.
@@ -68,6 +72,8 @@ impl Finished {
 /// What a simulation gives, before it is made a record.
 pub(crate) struct Simulated {
     stats: RunStats,
+    /// What the policies' objects have counted.
+    policy: PolicyReport,
     driven: Result<Driven, DeviceError>,
     host: Host,
     /// A checkpoint was written when the run was interrupted.
@@ -84,10 +90,12 @@ pub(crate) struct Driven {
 pub fn prepare(request: &Request) -> Outcome<Prepared> {
     let program = Program::load(&request.program)?;
     program.check_support()?;
-    let spec = find_gpu(&request.gpu, &request.set)?.finish().map_err(Problem::from_spec)?;
-    let model = power::model(&spec, request.power)?;
-    let (inputs, key) = inputs(request, &program, &spec)?;
-    Ok(Prepared { request: request.clone(), program, spec, model, inputs, key })
+    let (spec, policy) = find_machine(request)?;
+    let effect = policy.power();
+    let lane_clock_gating = request.power.lane_clock_gating || effect.lane_clock_gating;
+    let model = power::model(&spec, PowerOptions { lane_clock_gating, policy: effect, ..request.power })?;
+    let (inputs, key) = inputs(request, &program, &spec, &policy)?;
+    Ok(Prepared { request: request.clone(), program, spec, policy, model, inputs, key })
 }
 
 /// Runs a program, or looks it up.

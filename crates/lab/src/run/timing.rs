@@ -25,10 +25,11 @@ pub(super) fn simulate(
         max_cycles: request.max_cycles,
         registers: request.registers,
     };
+    let (spec, policy) = (prepared.spec.clone(), &prepared.policy);
     let (earlier, before, mut gpu) = match from {
-        None => (Transcript::default(), 0.0, Gpu::new(prepared.spec.clone(), options).map_err(Problem::from_spec)?),
+        None => (Transcript::default(), 0.0, Gpu::with_policy(spec, options, policy).map_err(Problem::from_spec)?),
         Some(checkpoint) => {
-            let gpu = Gpu::restore(prepared.spec.clone(), options, &checkpoint.state)
+            let gpu = Gpu::restore_with_policy(spec, options, policy, &checkpoint.state)
                 .map_err(|e| Problem::input("checkpoint::state", e.to_string()))?;
             (checkpoint.transcript, checkpoint.host_seconds, gpu)
         }
@@ -72,7 +73,8 @@ pub(super) fn simulate(
     let stats = gpu.stats();
     let host = host(prepared, &stats, &log, before);
     let resumable = interrupted.load(Ordering::Relaxed) && kept.load(Ordering::Relaxed);
-    Ok(Simulated { stats, driven, host, resumable })
+    let policy = gpu.report();
+    Ok(Simulated { stats, policy, driven, host, resumable })
 }
 
 /// When the next checkpoint is due.

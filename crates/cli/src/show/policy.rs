@@ -1,0 +1,45 @@
+//! What policies did: lanes by power state, leakage saved, and their own results.
+
+use crate::table::{decimal, grouped, percent, si, table};
+use warpwatt_lab::power::{PowerRecord, STATES};
+use warpwatt_lab::record::{MetricRecord, Record};
+
+/// INT, FP and SFU lanes: where their cycles went, and what that saved.
+pub fn lanes(power: &PowerRecord) -> String {
+    let used: Vec<usize> = (0..STATES.len()).filter(|s| power.units.iter().any(|u| u.by_state[*s] > 0)).collect();
+    let mut header = vec!["", "worked"];
+    header.extend(used.iter().map(|s| STATES[*s]));
+    header.extend(["gating events", "leakage", "overhead", "saved"]);
+    let rows: Vec<Vec<String>> = power
+        .units
+        .iter()
+        .map(|u| {
+            let share = |cycles: u64| percent((u.lane_cycles > 0).then(|| cycles as f64 / u.lane_cycles as f64));
+            // Nobody counts the work of lanes that no policy acts on.
+            let worked = if u.sleeps == 0 && u.busy == 0 { String::new() } else { share(u.busy) };
+            let mut row = vec![u.component.name().to_owned(), worked];
+            row.extend(used.iter().map(|s| share(u.by_state[*s])));
+            row.push(grouped(u.gatings));
+            row.extend([si(u.joules.leakage, "J"), si(u.joules.overhead, "J"), percent(u.saved)]);
+            row
+        })
+        .collect();
+    table(&header, &rows, 1)
+}
+
+/// Each policy's own results.
+pub fn metrics(record: &Record) -> String {
+    let row = |policy: &str, m: &MetricRecord| {
+        let value = match m.unit.as_str() {
+            "1" => percent(m.value),
+            unit => match m.value {
+                Some(v) if v.fract() == 0.0 && (0.0..9e15).contains(&v) => format!("{} {unit}", grouped(v as u64)),
+                value => format!("{} {unit}", decimal(value, 3)),
+            },
+        };
+        vec![policy.to_owned(), m.name.clone(), m.meaning.clone(), value]
+    };
+    let rows: Vec<Vec<String>> =
+        record.policies.iter().flat_map(|p| p.metrics.iter().map(|m| row(&p.name, m))).collect();
+    table(&["policy", "result", "", ""], &rows, 3)
+}

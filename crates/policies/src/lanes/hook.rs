@@ -1,0 +1,119 @@
+//! The hook object: a tracker and a policy's rules.
+
+use super::control::Control;
+use super::setup::{Occupancy, Scope, Setup};
+use super::tracker::Tracker;
+use serde::{Deserialize, Serialize};
+use warpwatt_machine::activity::LaneResidency;
+use warpwatt_machine::hooks::{Hook, LanesHook, Report, SmState, StartQuery};
+use warpwatt_machine::kernel::Port;
+use warpwatt_machine::spec::Spec;
+
+/// The lanes of an SM under a policy's rules.
+#[derive(Debug)]
+pub struct Lanes<C> {
+    setup: Setup,
+    sp_units: usize,
+    tracker: Tracker,
+    control: C,
+}
+
+#[derive(Serialize, Deserialize)]
+struct Saved {
+    tracker: Tracker,
+    control: Vec<u8>,
+}
+
+impl<C: Control> Lanes<C> {
+    /// The lanes of an SM.
+    pub fn new(spec: &Spec, setup: Setup, control: C) -> Lanes<C> {
+        let tracker = Tracker::new(spec, &setup, &control);
+        Lanes { setup, sp_units: spec.sp_units as usize, tracker, control }
+    }
+
+    /// The policy's rules.
+    pub fn control(&self) -> &C {
+        &self.control
+    }
+
+    /// The pipe of an instruction and its lanes there; `None`: its lanes are always on.
+    #[inline]
+    fn place(&self, query: &StartQuery) -> Option<(usize, u32)> {
+        if query.port == Port::Sfu {
+            let sfus = self.sp_units * if self.setup.scope == Scope::Type { 2 } else { 1 };
+            return self.setup.sfu.then(|| (sfus + query.unit - self.sp_units, 0b1111));
+        }
+        let pipe = match self.setup.scope {
+            Scope::Type => 2 * query.unit + query.fp as usize,
+            Scope::Lane => query.unit,
+        };
+        Some((pipe, self.setup.widen(query.lanes)))
+    }
+}
+
+impl<C: Control> Hook for Lanes<C> {
+    fn next_event(&self, now: u64) -> u64 {
+        self.control.next_event(now)
+    }
+
+    fn act(&mut self, state: &SmState<'_>) {
+        self.control.act(&mut self.tracker, state);
+    }
+
+    fn save(&self) -> Vec<u8> {
+        let saved = Saved { tracker: self.tracker.clone(), control: self.control.save() };
+        postcard::to_allocvec(&saved).unwrap_or_default()
+    }
+
+    fn load(&mut self, state: &[u8]) -> Result<(), String> {
+        let mut saved: Saved = postcard::from_bytes(state).map_err(|e| format!("lanes: {e}"))?;
+        saved.tracker.complete(&self.tracker)?;
+        self.tracker = saved.tracker;
+        self.control.load(&saved.control)
+    }
+
+    fn report(&self, now: u64, report: &mut Report) {
+        let (waits, waited) = self.tracker.waits();
+        report.add("lanes.waits", waits);
+        report.add("lanes.waited", waited);
+        let names = [("idle.int", "idle_cycles.int"), ("idle.fp", "idle_cycles.fp"), ("idle.sfu", "idle_cycles.sfu")];
+        let shown = if self.setup.sfu { 3 } else { 2 };
+        for ((histogram, cycles), idle) in names.iter().zip(self.tracker.idle_until(now)).take(shown) {
+            report.add_histogram(histogram, &idle.bins);
+            report.add(cycles, idle.cycles);
+        }
+        self.control.report(report);
+    }
+}
+
+impl<C: Control> LanesHook for Lanes<C> {
+    fn ready(&mut self, query: &StartQuery) -> u64 {
+        match self.place(query) {
+            Some((pipe, lanes)) => self.tracker.ready(pipe, &self.control, query.now, lanes),
+            None => query.now,
+        }
+    }
+
+    fn start(&mut self, query: &StartQuery) -> u64 {
+        let Some((pipe, lanes)) = self.place(query) else { return query.now };
+        let busy = match self.setup.occupancy {
+            Occupancy::Issue => query.busy,
+            Occupancy::Pipeline => query.latency.max(query.busy),
+        };
+        self.tracker.start(pipe, &mut self.control, query.now, lanes, u64::from(busy))
+    }
+
+    fn residency(&mut self, now: u64, int: &mut LaneResidency, fp: &mut LaneResidency, sfu: &mut LaneResidency) {
+        for (all, own) in [int, fp, sfu].into_iter().zip(self.tracker.take_residency(&self.control, now)) {
+            all.add(&own);
+        }
+    }
+
+    fn watches(&self) -> bool {
+        self.control.watches()
+    }
+
+    fn watch(&mut self, state: &SmState<'_>) {
+        self.control.watch(&mut self.tracker, state);
+    }
+}

@@ -1,0 +1,34 @@
+//! Power states of execution-unit lanes: what every policy that switches lanes shares.
+//!
+//! An SM's SPs have 32 lanes each, with an INT and an FP pipeline in every lane, and (if a policy wants them) its SFUs
+//! have 4. A [`Pipe`] is the 32 lanes of one type in one unit, or of both types where these are switched together. Lanes
+//! of a pipe with the same history are one [`Cohort`]; an instruction splits cohorts, a power state is entered and left by
+//! a whole cohort.
+//!
+//! Nothing is done per cycle. A cohort knows its state, since when, and the next change if it is left alone; when an
+//! instruction wants its lanes, or residency is asked for, the changes that have come due are made one after the other, in
+//! closed form ([`Tracker`]). What changes follow, and what a sleeping lane does when it is wanted, a policy says
+//! ([`Control`]); [`Lanes`] makes a hook object of both.
+//!
+//! # Conventions
+//!
+//! - A lane *works* from the cycle in which its instruction starts, for the unit's initiation interval (twice for a folded
+//!   warp): the papers' pipeline bubbles are cycles in which nothing enters a pipe (Origami §2.3). With
+//!   [`Occupancy::Pipeline`] it works until the result leaves it (decision; the papers do not say).
+//! - An instruction that arrives in the cycle of a change comes first: after an idle period of exactly the idle-detect
+//!   window a lane has not been gated. With a window of 0 it is gated in its first idle cycle.
+//! - An instruction starts when all its lanes are awake. Meanwhile those that are awake stay so, and count as on.
+//! - A demand is made when the instruction stands in front of the unit (OCEX register), not earlier.
+//! - The lanes of a group ([`Setup::granularity`]) are on while any of them works.
+
+mod control;
+mod hook;
+mod idle;
+mod setup;
+mod tracker;
+
+pub use control::{Control, Wake};
+pub use hook::Lanes;
+pub use idle::{BINS, IdlePeriods};
+pub use setup::{Occupancy, Scope, Setup};
+pub use tracker::{Cohort, Pipe, PipeKind, Tracker};

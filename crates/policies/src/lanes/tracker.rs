@@ -1,0 +1,437 @@
+//! Lanes' histories, evaluated when somebody asks.
+
+use super::control::Control;
+use super::idle::IdlePeriods;
+use super::setup::{Scope, Setup};
+use serde::{Deserialize, Serialize};
+use warpwatt_machine::activity::{LaneResidency, LaneState};
+use warpwatt_machine::spec::Spec;
+
+/// What a pipe's lanes are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum PipeKind {
+    /// INT pipelines of an SP.
+    Int,
+    /// FP pipelines of an SP.
+    Fp,
+    /// INT and FP pipelines of an SP, switched together.
+    Both,
+    /// An SFU.
+    Sfu,
+}
+
+/// Lanes of one type in one unit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Pipe {
+    /// Index among the pipes.
+    pub index: usize,
+    /// Type.
+    pub kind: PipeKind,
+    /// The unit, as the machine numbers them.
+    pub unit: usize,
+}
+
+/// Lanes of a pipe that have the same history.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Cohort {
+    /// Which lanes.
+    pub lanes: u32,
+    /// The policy's own note on these lanes (predictors, counters).
+    pub tag: u32,
+    /// Power state.
+    pub state: LaneState,
+    /// The instruction that these lanes wait for is known: the cycle from which it can start. Nothing but waking up
+    /// happens to them until then.
+    pub wanted: Option<u64>,
+    /// First cycle in this state.
+    pub since: u64,
+    /// First cycle after the last one in which they work, or worked.
+    pub idle_from: u64,
+    /// Cycles before this one are in the residencies.
+    counted: u64,
+    /// The next change, if they are left alone.
+    next: Option<(u64, LaneState)>,
+}
+
+impl Cohort {
+    /// They can take an instruction without waking up.
+    pub fn awake(&self) -> bool {
+        matches!(self.state, LaneState::On | LaneState::IdleDetect)
+    }
+
+    /// They are in a sleep state.
+    pub fn asleep(&self) -> bool {
+        !self.awake() && self.state != LaneState::Waking
+    }
+
+    /// The next change, if they are left alone.
+    pub fn next(&self) -> Option<(u64, LaneState)> {
+        self.next
+    }
+
+    /// The cycle from which an instruction can start on them, if it asks at `now`.
+    fn ready(&self, pipe: &Pipe, control: &(impl Control + ?Sized), now: u64) -> u64 {
+        match self.wanted {
+            _ if self.awake() => now,
+            Some(ready) => ready.max(now),
+            None => control.wake(pipe, self, now).until.max(now),
+        }
+    }
+}
+
+/// All lanes of an SM that a policy switches.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Tracker {
+    pipes: Vec<Pipe>,
+    cohorts: Vec<Vec<Cohort>>,
+    /// Lane-cycles not yet taken, of INT, FP and SFU.
+    residency: [LaneResidency; 3],
+    /// Lengths of idle periods, of INT, FP and SFU lanes.
+    idle: [IdlePeriods; 3],
+    /// Instructions that had to wait for lanes to wake up, and how long altogether.
+    waits: u64,
+    waited: u64,
+    /// The cycle after the one in which an instruction last had to wait.
+    waiting: u64,
+    #[serde(skip)]
+    sfu_lanes: u64,
+    sfu_counted: u64,
+}
+
+/// Lanes of an SFU.
+const SFU_LANES: u32 = 0b1111;
+
+/// Most cohorts of a pipe, and one that is being split off.
+const MOST: usize = 33;
+
+/// Where a pipe's lane-cycles are counted: INT, FP, SFU.
+fn places(kind: PipeKind) -> &'static [usize] {
+    match kind {
+        PipeKind::Int => &[0],
+        PipeKind::Fp => &[1],
+        PipeKind::Both => &[0, 1],
+        PipeKind::Sfu => &[2],
+    }
+}
+
+fn gated(state: LaneState) -> bool {
+    matches!(state, LaneState::Gated | LaneState::Blackout)
+}
+
+/// The state that falling asleep and waking up are counted under: a blackout is the beginning of being gated.
+fn kind_of_sleep(state: LaneState) -> LaneState {
+    if gated(state) { LaneState::Gated } else { state }
+}
+
+impl Tracker {
+    /// The lanes of an SM, all of them idle from cycle 0 on.
+    pub fn new(spec: &Spec, setup: &Setup, control: &(impl Control + ?Sized)) -> Tracker {
+        let sp = spec.sp_units as usize;
+        let kinds: &[PipeKind] = match setup.scope {
+            Scope::Type => &[PipeKind::Int, PipeKind::Fp],
+            Scope::Lane => &[PipeKind::Both],
+        };
+        let sps = (0..sp).flat_map(|unit| kinds.iter().map(move |kind| (*kind, unit)));
+        let sfus = (sp..sp + spec.sfu_units as usize).map(|unit| (PipeKind::Sfu, unit)).filter(|_| setup.sfu);
+        let pipes: Vec<Pipe> =
+            sps.chain(sfus).enumerate().map(|(index, (kind, unit))| Pipe { index, kind, unit }).collect();
+        let cohorts = pipes.iter().map(|pipe| {
+            let lanes = if pipe.kind == PipeKind::Sfu { SFU_LANES } else { u32::MAX };
+            let mut cohort = Cohort {
+                lanes,
+                tag: 0,
+                state: LaneState::On,
+                wanted: None,
+                since: 0,
+                idle_from: 0,
+                counted: 0,
+                next: None,
+            };
+            cohort.next = control.next(pipe, &cohort);
+            let mut all = Vec::with_capacity(MOST);
+            all.push(cohort);
+            all
+        });
+        Tracker {
+            cohorts: cohorts.collect(),
+            pipes,
+            residency: Default::default(),
+            idle: Default::default(),
+            waits: 0,
+            waited: 0,
+            waiting: 0,
+            sfu_lanes: if setup.sfu { 0 } else { u64::from(spec.lanes().1) },
+            sfu_counted: 0,
+        }
+    }
+
+    /// After loading a saved state: what is not saved comes from a fresh one.
+    pub(super) fn complete(&mut self, fresh: &Tracker) -> Result<(), String> {
+        if self.pipes != fresh.pipes {
+            return Err("the lanes were saved under other parameters".to_owned());
+        }
+        self.sfu_lanes = fresh.sfu_lanes;
+        self.cohorts.iter_mut().for_each(|c| c.reserve(MOST));
+        Ok(())
+    }
+
+    /// The pipes.
+    pub fn pipes(&self) -> &[Pipe] {
+        &self.pipes
+    }
+
+    /// The cohorts of a pipe, as they were when it was last brought up to date ([`Tracker::settle`]).
+    pub fn cohorts(&self, pipe: usize) -> &[Cohort] {
+        &self.cohorts[pipe]
+    }
+
+    /// Lengths of idle periods that have ended, of INT, FP and SFU lanes.
+    pub fn idle(&self) -> &[IdlePeriods; 3] {
+        &self.idle
+    }
+
+    /// Idle periods, those included that go on at `now`.
+    pub fn idle_until(&self, now: u64) -> [IdlePeriods; 3] {
+        let mut idle = self.idle.clone();
+        for (pipe, cohorts) in self.pipes.iter().zip(&self.cohorts) {
+            for c in cohorts.iter().filter(|c| c.idle_from < now) {
+                for &place in places(pipe.kind) {
+                    idle[place].add(now - c.idle_from, u64::from(c.lanes.count_ones()));
+                }
+            }
+        }
+        idle
+    }
+
+    /// Times that instructions had to wait for lanes to wake up (of several that wait in the same cycle one is counted),
+    /// and the cycles in which one waited.
+    pub fn waits(&self) -> (u64, u64) {
+        (self.waits, self.waited)
+    }
+
+    /// Makes the changes of a pipe that are due before `now`.
+    pub fn settle(&mut self, pipe: usize, control: &(impl Control + ?Sized), now: u64) {
+        let (pipe, residency) = (&self.pipes[pipe], &mut self.residency);
+        for c in &mut self.cohorts[pipe.index] {
+            while let Some((at, state)) = c.next.filter(|n| n.0 < now) {
+                count(residency, pipe, c, at);
+                enter(residency, pipe, control, c, at, state);
+            }
+        }
+    }
+
+    /// The cycle from which an instruction can start on some lanes of a pipe.
+    pub fn ready(&mut self, pipe: usize, control: &(impl Control + ?Sized), now: u64, lanes: u32) -> u64 {
+        self.settle(pipe, control, now);
+        let of = &self.pipes[pipe];
+        let used = self.cohorts[pipe].iter().filter(|c| c.lanes & lanes != 0);
+        used.map(|c| c.ready(of, control, now)).max().unwrap_or(now)
+    }
+
+    /// An instruction wants lanes of a pipe for some cycles. Gives the cycle from which it can start: `now`, and it has
+    /// started; or a later one, and the lanes wake up for it.
+    pub fn start(
+        &mut self,
+        pipe: usize,
+        control: &mut (impl Control + ?Sized),
+        now: u64,
+        lanes: u32,
+        busy: u64,
+    ) -> u64 {
+        let ready = self.ready(pipe, control, now, lanes);
+        if ready > now {
+            self.demand(pipe, control, now, lanes, ready);
+            self.waits += (self.waiting < now) as u64;
+            self.waited += (self.waiting <= now) as u64;
+            self.waiting = now + 1;
+            return ready;
+        }
+        self.begin(pipe, control, now, lanes, busy);
+        now
+    }
+
+    /// Wakes lanes up for an instruction that can start at `ready`.
+    fn demand(&mut self, pipe: usize, control: &(impl Control + ?Sized), now: u64, lanes: u32, ready: u64) {
+        let of = self.pipes[pipe];
+        for at in 0..self.cohorts[pipe].len() {
+            let Some(mut c) = self.take(pipe, at, lanes) else { continue };
+            if c.awake() {
+                if c.state == LaneState::IdleDetect {
+                    count(&mut self.residency, &of, &mut c, now);
+                    (c.state, c.since) = (LaneState::On, now);
+                }
+                // They wait for the others.
+                c.wanted = Some(ready);
+                c.next = Some((ready.max(c.idle_from), LaneState::IdleDetect));
+            } else if c.wanted.is_none() {
+                let wake = control.wake(&of, &c, now);
+                c.wanted = Some(wake.until);
+                if wake.from <= now {
+                    count(&mut self.residency, &of, &mut c, now);
+                    enter(&mut self.residency, &of, control, &mut c, now, LaneState::Waking);
+                } else {
+                    c.next = Some((wake.from, LaneState::Waking));
+                }
+            }
+            self.put(pipe, at, c);
+        }
+    }
+
+    /// An instruction starts on lanes that are awake.
+    fn begin(&mut self, pipe: usize, control: &mut (impl Control + ?Sized), now: u64, lanes: u32, busy: u64) {
+        let of = self.pipes[pipe];
+        let mut at = 0;
+        // Cohorts from `old` on are those that have started.
+        let mut old = self.cohorts[pipe].len();
+        while at < old {
+            let Some(mut c) = self.take(pipe, at, lanes) else {
+                at += 1;
+                continue;
+            };
+            if self.cohorts[pipe][at].lanes == 0 {
+                // The whole cohort was taken: the last old one takes its place.
+                let all = &mut self.cohorts[pipe];
+                all.swap(at, old - 1);
+                all.swap_remove(old - 1);
+                old -= 1;
+            } else {
+                at += 1;
+            }
+            count(&mut self.residency, &of, &mut c, now);
+            let n = u64::from(c.lanes.count_ones());
+            if c.asleep() {
+                places(of.kind).iter().for_each(|&p| self.residency[p].wakes[kind_of_sleep(c.state) as usize] += n);
+            }
+            let idle = now.saturating_sub(c.idle_from);
+            if idle > 0 {
+                places(of.kind).iter().for_each(|&p| self.idle[p].add(idle, n));
+                control.resumed(&of, &mut c, idle);
+            }
+            (c.state, c.since, c.wanted) = (LaneState::On, now, None);
+            c.idle_from = c.idle_from.max(now + busy);
+            c.next = control.next(&of, &c);
+            let same = |o: &Cohort| o.tag == c.tag && o.idle_from == c.idle_from && o.next == c.next;
+            match self.cohorts[pipe][old..].iter_mut().find(|o| same(o)) {
+                Some(other) => other.lanes |= c.lanes,
+                None => self.cohorts[pipe].push(c),
+            }
+        }
+    }
+
+    /// Takes the lanes of a cohort that are among `lanes`, if there are any; the others stay.
+    fn take(&mut self, pipe: usize, at: usize, lanes: u32) -> Option<Cohort> {
+        let c = &mut self.cohorts[pipe][at];
+        let taken = c.lanes & lanes;
+        if taken == 0 {
+            return None;
+        }
+        c.lanes &= !lanes;
+        Some(Cohort { lanes: taken, ..*c })
+    }
+
+    /// Puts lanes back where they were taken from, or behind the others if some stayed there.
+    fn put(&mut self, pipe: usize, at: usize, c: Cohort) {
+        let all = &mut self.cohorts[pipe];
+        if all[at].lanes == 0 { all[at] = c } else { all.push(c) }
+    }
+
+    /// What lanes do next is no longer what the policy said: asks it again, for all lanes that no instruction waits for.
+    /// Changes before `now` have been made as they were planned; new ones are due at `now` at the earliest.
+    pub fn replan(&mut self, control: &(impl Control + ?Sized), now: u64) {
+        for pipe in 0..self.pipes.len() {
+            self.revise(pipe, control, now, u32::MAX, |_| {});
+        }
+    }
+
+    /// The same for some lanes of a pipe, after changing something about them (their `tag`).
+    pub fn revise(
+        &mut self,
+        pipe: usize,
+        control: &(impl Control + ?Sized),
+        now: u64,
+        lanes: u32,
+        mut change: impl FnMut(&mut Cohort),
+    ) {
+        self.settle(pipe, control, now);
+        let of = self.pipes[pipe];
+        for at in 0..self.cohorts[pipe].len() {
+            let Some(mut c) = self.take(pipe, at, lanes) else { continue };
+            change(&mut c);
+            if c.wanted.is_none() {
+                c.next = control.next(&of, &c).map(|(at, state)| (at.max(now), state));
+            }
+            self.put(pipe, at, c);
+        }
+    }
+
+    /// Wakes lanes up before an instruction wants them, those of a pipe in `lanes` that are asleep.
+    pub fn wake_early(&mut self, pipe: usize, control: &(impl Control + ?Sized), now: u64, lanes: u32) {
+        self.settle(pipe, control, now);
+        let asleep = self.cohorts[pipe].iter().filter(|c| c.asleep() && c.wanted.is_none());
+        let asleep = asleep.fold(0, |mask, c| mask | c.lanes) & lanes;
+        if asleep != 0 {
+            self.demand(pipe, control, now, asleep, now);
+        }
+    }
+
+    /// Takes the lane-cycles before `now`.
+    pub fn take_residency(&mut self, control: &(impl Control + ?Sized), now: u64) -> [LaneResidency; 3] {
+        for at in 0..self.pipes.len() {
+            self.settle(at, control, now);
+            let pipe = &self.pipes[at];
+            for c in &mut self.cohorts[at] {
+                count(&mut self.residency, pipe, c, now);
+            }
+        }
+        self.residency[2].cycles[LaneState::On as usize] += self.sfu_lanes * (now - self.sfu_counted);
+        self.sfu_counted = now;
+        std::mem::take(&mut self.residency)
+    }
+}
+
+/// Counts the cycles of a cohort before `now` in its present state.
+#[inline]
+fn count(residency: &mut [LaneResidency; 3], pipe: &Pipe, c: &mut Cohort, now: u64) {
+    let lanes = u64::from(c.lanes.count_ones());
+    let cycles = now - c.counted;
+    let worked = c.idle_from.min(now).saturating_sub(c.counted);
+    for &place in places(pipe.kind) {
+        residency[place].cycles[c.state as usize] += lanes * cycles;
+        residency[place].busy += lanes * worked;
+    }
+    c.counted = now;
+}
+
+/// A cohort, counted up to `at`, enters a state there.
+fn enter(
+    residency: &mut [LaneResidency; 3],
+    pipe: &Pipe,
+    control: &(impl Control + ?Sized),
+    c: &mut Cohort,
+    at: u64,
+    state: LaneState,
+) {
+    let lanes = u64::from(c.lanes.count_ones());
+    // A blackout is the beginning of being gated, one event with it.
+    let falls_asleep = match state {
+        LaneState::Gated | LaneState::Blackout => (!gated(c.state)).then_some(LaneState::Gated),
+        LaneState::Vs05 | LaneState::Vs03 => (c.state != state).then_some(state),
+        LaneState::On | LaneState::IdleDetect | LaneState::Waking => None,
+    };
+    for &place in places(pipe.kind) {
+        if let Some(entered) = falls_asleep {
+            residency[place].entries[entered as usize] += lanes;
+        }
+        if c.asleep() && state == LaneState::Waking {
+            residency[place].wakes[kind_of_sleep(c.state) as usize] += lanes;
+        }
+    }
+    (c.state, c.since) = (state, at);
+    c.next = match (c.wanted, state) {
+        (Some(ready), LaneState::Waking) => Some((ready, LaneState::On)),
+        _ => {
+            c.wanted = None;
+            control.next(pipe, c)
+        }
+    };
+}

@@ -1,0 +1,22 @@
+//! The list of all policies.
+
+use crate::cpg;
+use crate::error::{PolicyError, suggest};
+use crate::system::Definition;
+
+/// All policies, in the order in which they are listed.
+pub const POLICIES: &[Definition] = &[Definition::of::<cpg::Cpg>()];
+
+/// A policy by its name.
+pub fn find(name: &str) -> Result<&'static Definition, PolicyError> {
+    POLICIES.iter().find(|d| d.about.name == name).ok_or_else(|| {
+        let known: Vec<&str> = names().collect();
+        let hint = suggest(name, &known).unwrap_or_else(|| format!("there is: {}", known.join(", ")));
+        PolicyError::Unknown { name: name.to_owned(), hint }
+    })
+}
+
+/// The names of all policies.
+pub fn names() -> impl Iterator<Item = &'static str> {
+    POLICIES.iter().map(|d| d.about.name)
+}
