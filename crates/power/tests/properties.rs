@@ -13,7 +13,7 @@ fn options() -> impl Strategy<Value = PowerOptions> {
     let arithmetic = prop::sample::select(vec![Arithmetic::Gpuwattch, Arithmetic::Physical]);
     let cost = prop::sample::select(vec![GatingCost::BreakEven, GatingCost::Itap]);
     let model = prop::sample::select(vec![None, Some(VfModel::Crisp), Some(VfModel::Equalizer)]);
-    (split, arithmetic, any::<bool>(), cost, model).prop_map(
+    let options = (split, arithmetic, any::<bool>(), cost, model).prop_map(
         |(leakage_split, arithmetic, lane_clock_gating, gating_cost, vf_model)| PowerOptions {
             leakage_split,
             arithmetic,
@@ -22,7 +22,14 @@ fn options() -> impl Strategy<Value = PowerOptions> {
             vf_model,
             policy: PolicyPower::default(),
         },
-    )
+    );
+    let hardware = prop::sample::select(vec![(0.0, 0.0, 0.0), (0.0221, 0.0, 0.0), (0.0, 0.00064, 1e-7)]);
+    (options, hardware).prop_map(|(mut options, (share, used, always))| {
+        options.policy.hardware_share = share;
+        options.policy.hardware_lane_used_w = used;
+        options.policy.hardware_lane_w = always;
+        options
+    })
 }
 
 fn preset() -> impl Strategy<Value = &'static str> {
@@ -55,6 +62,7 @@ fn sample(name: &'static str) -> impl Strategy<Value = Sample> {
                 unit.cycles[state] += moved;
                 unit.entries[state] += entries;
                 unit.wakes[state] += entries;
+                unit.busy = unit.cycles[LaneState::On as usize] / 2;
             }
             sample
         },
@@ -121,11 +129,18 @@ proptest! {
         let double = |counts: &mut [u64]| counts.iter_mut().for_each(|count| *count *= 2);
         for (sm, whole) in half.sms.iter_mut().zip(&mut sample.sms) {
             for (part, all) in [(&mut sm.int, &mut whole.int), (&mut sm.fp, &mut whole.fp), (&mut sm.sfu, &mut whole.sfu)] {
-                for (part, all) in [(&mut part.cycles, &mut all.cycles), (&mut part.entries, &mut all.entries)] {
+                let counts = [
+                    (&mut part.cycles, &mut all.cycles),
+                    (&mut part.entries, &mut all.entries),
+                    (&mut part.wakes, &mut all.wakes),
+                ];
+                for (part, all) in counts {
                     halve(part);
                     *all = *part;
                     double(all);
                 }
+                part.busy /= 2;
+                all.busy = part.busy * 2;
             }
             halve(&mut sm.component_on);
             whole.component_on = sm.component_on;
