@@ -214,6 +214,12 @@ impl Collector {
         self.powered = self.powered & !self.of_port[p] | ((1u64 << on) - 1) << self.first[p];
     }
 
+    /// Some collector unit is in use.
+    #[inline(always)]
+    pub fn collecting(&self) -> bool {
+        self.busy != 0
+    }
+
     /// Nothing is held anywhere.
     #[inline(always)]
     pub fn idle(&self) -> bool {

@@ -313,7 +313,8 @@ impl Sm {
     #[inline(always)]
     fn run_to(&mut self, end: u64, kernel: &Arc<Kernel>, x: &mut Exchange, memory: &GlobalMemory, effect: &mut Effect) {
         while self.now < end {
-            if self.skip || self.halted {
+            // While operands are being collected there is something to do in every cycle.
+            if self.skip && !self.collector.collecting() || self.halted {
                 let next = if self.halted { end } else { self.next_event().min(end) };
                 if next > self.now {
                     self.pass(next - self.now);
