@@ -1,6 +1,6 @@
 //! The benchmark suite: kernels, host drivers, CPU references.
 //!
-//! Sixteen workloads that carry the names of benchmarks in published suites (Rodinia, Parboil, the CUDA SDK) because the
+//! Workloads that carry the names of benchmarks in published suites (Rodinia, Parboil, the CUDA SDK and others) because the
 //! literature on GPU power reports results by those names. They are written anew from the algorithms, and stand for the
 //! benchmarks' *behaviour*: where the original tiles through shared memory, diverges, or launches many small kernels, so
 //! does ours. Inputs are generated, so results compare with a paper's in kind, not in number.
@@ -22,13 +22,20 @@ mod verify;
 pub mod backprop;
 pub mod bfs;
 pub mod black_scholes;
+pub mod btree;
+pub mod cp;
 pub mod cutcp;
+pub mod gaussian;
+pub mod heartwall;
 pub mod histo;
 pub mod hotspot;
 pub mod kmeans;
 pub mod lavamd;
+pub mod libor;
 pub mod lud;
 pub mod mri_q;
+pub mod mummer;
+pub mod nn;
 pub mod nw;
 pub mod pathfinder;
 pub mod reference;

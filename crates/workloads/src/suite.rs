@@ -76,9 +76,12 @@ pub struct Workload {
     pub run: fn(&mut dyn Device, Size) -> Result<Verification, DeviceError>,
 }
 
-static WORKLOADS: [Workload; 16] = [
+static WORKLOADS: [Workload; 23] = [
     crate::backprop::WORKLOAD,
     crate::bfs::WORKLOAD,
+    crate::btree::WORKLOAD,
+    crate::gaussian::WORKLOAD,
+    crate::heartwall::WORKLOAD,
     crate::hotspot::WORKLOAD,
     crate::kmeans::WORKLOAD,
     crate::lavamd::WORKLOAD,
@@ -93,6 +96,10 @@ static WORKLOADS: [Workload; 16] = [
     crate::mri_q::WORKLOAD,
     crate::cutcp::WORKLOAD,
     crate::black_scholes::WORKLOAD,
+    crate::cp::WORKLOAD,
+    crate::libor::WORKLOAD,
+    crate::mummer::WORKLOAD,
+    crate::nn::WORKLOAD,
 ];
 
 /// The whole suite, by origin.
@@ -116,7 +123,7 @@ impl fmt::Display for UnknownWorkload {
     }
 }
 
-/// The workload of this name, whatever its case; `-` and `_` count as nothing.
+/// The workload of this name, whatever its case; `-`, `_` and `+` count as nothing.
 pub fn find(name: &str) -> Result<&'static Workload, UnknownWorkload> {
     let wanted = plain(name);
     if let Some(workload) = WORKLOADS.iter().find(|w| plain(w.name) == wanted) {
@@ -138,7 +145,7 @@ pub fn find(name: &str) -> Result<&'static Workload, UnknownWorkload> {
 }
 
 fn plain(name: &str) -> String {
-    name.chars().filter(|c| !matches!(c, '-' | '_' | ' ')).flat_map(char::to_lowercase).collect()
+    name.chars().filter(|c| !matches!(c, '-' | '_' | '+' | ' ')).flat_map(char::to_lowercase).collect()
 }
 
 #[cfg(test)]
@@ -147,7 +154,7 @@ mod tests {
 
     #[test]
     fn names_are_found_in_any_case() {
-        for name in ["lavaMD", "LAVAMD", "mri-q", "mri_q", "MRIQ", "blackscholes", "black-scholes"] {
+        for name in ["lavaMD", "LAVAMD", "mri-q", "mri_q", "MRIQ", "blackscholes", "black-scholes", "btree"] {
             assert!(find(name).is_ok(), "{name}");
         }
     }
@@ -157,7 +164,7 @@ mod tests {
         assert_eq!(find("hotpsot").unwrap_err().suggestions[0], "hotspot");
         assert_eq!(find("stencl").unwrap_err().suggestions[0], "stencil");
         let strange = find("zzz").unwrap_err();
-        assert_eq!(strange.suggestions.len(), 16);
+        assert_eq!(strange.suggestions.len(), all().len());
         assert!(strange.to_string().contains("the suite has backprop"));
     }
 
