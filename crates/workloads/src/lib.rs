@@ -30,6 +30,7 @@ pub mod heartwall;
 pub mod histo;
 pub mod hotspot;
 pub mod kmeans;
+pub mod kmeans_thrash;
 pub mod lavamd;
 pub mod libor;
 pub mod lud;
@@ -41,6 +42,7 @@ pub mod pathfinder;
 pub mod reference;
 pub mod sgemm;
 pub mod spmv;
+pub mod spmv_phases;
 pub mod srad;
 pub mod stencil;
 

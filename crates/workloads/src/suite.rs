@@ -76,14 +76,16 @@ pub struct Workload {
     pub run: fn(&mut dyn Device, Size) -> Result<Verification, DeviceError>,
 }
 
-static WORKLOADS: [Workload; 23] = [
+static WORKLOADS: [Workload; 26] = [
     crate::backprop::WORKLOAD,
     crate::bfs::WORKLOAD,
+    crate::bfs::WAVES,
     crate::btree::WORKLOAD,
     crate::gaussian::WORKLOAD,
     crate::heartwall::WORKLOAD,
     crate::hotspot::WORKLOAD,
     crate::kmeans::WORKLOAD,
+    crate::kmeans_thrash::WORKLOAD,
     crate::lavamd::WORKLOAD,
     crate::lud::WORKLOAD,
     crate::nw::WORKLOAD,
@@ -91,6 +93,7 @@ static WORKLOADS: [Workload; 23] = [
     crate::srad::WORKLOAD,
     crate::sgemm::WORKLOAD,
     crate::spmv::WORKLOAD,
+    crate::spmv_phases::WORKLOAD,
     crate::stencil::WORKLOAD,
     crate::histo::WORKLOAD,
     crate::mri_q::WORKLOAD,
@@ -171,7 +174,11 @@ mod tests {
     #[test]
     fn names_and_kernels_are_unique() {
         let mut names: Vec<_> = all().iter().map(|w| w.name).collect();
-        let mut kernels: Vec<_> = all().iter().flat_map(|w| w.kernels).collect();
+        // A second input for the same kernels is a workload of its own.
+        let mut modules: Vec<_> = all().iter().map(|w| (w.ptx, w.kernels)).collect();
+        modules.sort_unstable();
+        modules.dedup();
+        let mut kernels: Vec<_> = modules.iter().flat_map(|(_, kernels)| *kernels).collect();
         let (n, k) = (names.len(), kernels.len());
         names.sort_unstable();
         names.dedup();

@@ -7,6 +7,9 @@
 //! Bit-exact: integers, and racing stores write the same value.
 
 mod reference;
+mod waves;
+
+pub use waves::WORKLOAD as WAVES;
 
 use warpwatt_simt::device::{Arg, Device, DeviceError};
 
@@ -58,13 +61,18 @@ impl Graph {
 
 fn run(gpu: &mut dyn Device, size: Size) -> Result<Verification, DeviceError> {
     let graph = Graph::generate(size.pick(16_384, 262_144));
-    let got = drive(gpu, &graph)?;
-    Ok(Checker::new().exact("levels", &got, &reference::levels(&graph)).finish())
+    search(gpu, WORKLOAD.name, &graph)
+}
+
+/// Searches, and compares with the reference.
+fn search(gpu: &mut dyn Device, name: &str, graph: &Graph) -> Result<Verification, DeviceError> {
+    let got = drive(gpu, name, graph)?;
+    Ok(Checker::new().exact("levels", &got, &reference::levels(graph)).finish())
 }
 
 /// The level of each node, −1 where it cannot be reached.
-fn drive(gpu: &mut dyn Device, graph: &Graph) -> Result<Vec<i32>, DeviceError> {
-    gpu.load_module(WORKLOAD.name, WORKLOAD.ptx)?;
+fn drive(gpu: &mut dyn Device, name: &str, graph: &Graph) -> Result<Vec<i32>, DeviceError> {
+    gpu.load_module(name, WORKLOAD.ptx)?;
     let nodes = graph.nodes();
     let mut start = vec![0u8; nodes];
     start[graph.source] = 1;

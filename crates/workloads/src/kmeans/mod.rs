@@ -34,18 +34,18 @@ const THREADS: usize = 256;
 const FEATURES: usize = 34;
 const CLUSTERS: usize = 5;
 
-struct Input {
+pub(crate) struct Input {
     /// Point-major.
-    points: Vec<f32>,
-    features: usize,
-    clusters: usize,
+    pub(crate) points: Vec<f32>,
+    pub(crate) features: usize,
+    pub(crate) clusters: usize,
     most_rounds: usize,
     /// Stop when no more points than this changed sides in a round.
     few: usize,
 }
 
 #[derive(Debug, PartialEq)]
-struct Clusters {
+pub(crate) struct Clusters {
     membership: Vec<i32>,
     centroids: Vec<f32>,
     rounds: u32,
@@ -53,7 +53,7 @@ struct Clusters {
 
 impl Input {
     /// Points around `CLUSTERS` + 2 hidden centres, so that the clusters found have to settle.
-    fn generate(count: usize, most_rounds: usize) -> Self {
+    pub(crate) fn generate(count: usize, most_rounds: usize) -> Self {
         let mut rng = Rng::named("kmeans/points");
         let centres: Vec<Vec<f32>> = (0..CLUSTERS + 2).map(|_| rng.floats(FEATURES, 0.0, 10.0)).collect();
         let mut points = Vec::with_capacity(count * FEATURES);
@@ -64,20 +64,26 @@ impl Input {
         Input { points, features: FEATURES, clusters: CLUSTERS, most_rounds, few: count / 1000 }
     }
 
-    fn count(&self) -> usize {
+    pub(crate) fn count(&self) -> usize {
         self.points.len() / self.features
     }
 }
 
 fn run(gpu: &mut dyn Device, size: Size) -> Result<Verification, DeviceError> {
     let input = size.pick(Input::generate(3840, 3), Input::generate(65_536, 5));
-    let got = drive(gpu, &input)?;
-    let want = reference::cluster(&input);
-    Ok(Checker::new()
-        .exact("rounds", &[got.rounds], &[want.rounds])
-        .exact("memberships", &got.membership, &want.membership)
-        .exact("centroids", &got.centroids, &want.centroids)
-        .finish())
+    Ok(drive(gpu, &input)?.check(&input))
+}
+
+impl Clusters {
+    /// Compares with the reference's clusters.
+    pub(crate) fn check(&self, input: &Input) -> Verification {
+        let want = reference::cluster(input);
+        Checker::new()
+            .exact("rounds", &[self.rounds], &[want.rounds])
+            .exact("memberships", &self.membership, &want.membership)
+            .exact("centroids", &self.centroids, &want.centroids)
+            .finish()
+    }
 }
 
 fn drive(gpu: &mut dyn Device, input: &Input) -> Result<Clusters, DeviceError> {
@@ -99,7 +105,7 @@ fn drive(gpu: &mut dyn Device, input: &Input) -> Result<Clusters, DeviceError> {
 }
 
 /// Lloyd's loop around whatever assigns points to centroids. The first points are the first centroids.
-fn iterate<E>(input: &Input, mut assign: impl FnMut(&[f32]) -> Result<Vec<i32>, E>) -> Result<Clusters, E> {
+pub(crate) fn iterate<E>(input: &Input, mut assign: impl FnMut(&[f32]) -> Result<Vec<i32>, E>) -> Result<Clusters, E> {
     let mut centroids = input.points[..input.clusters * input.features].to_vec();
     let mut membership = vec![-1; input.count()];
     let mut rounds = 0;

@@ -8,7 +8,7 @@
 //! Bit-exact: each row is added in its own order with fused multiply-adds; padding adds +0.
 
 mod jds;
-mod reference;
+pub(crate) mod reference;
 
 use warpwatt_simt::device::{Arg, Device, DeviceError};
 
@@ -33,8 +33,8 @@ pub const WORKLOAD: Workload = Workload {
 const THREADS: usize = 192;
 
 /// Rows of (column, value).
-struct Matrix {
-    rows: Vec<Vec<(usize, f32)>>,
+pub(crate) struct Matrix {
+    pub(crate) rows: Vec<Vec<(usize, f32)>>,
 }
 
 impl Matrix {

@@ -2,7 +2,7 @@
 
 use super::Matrix;
 
-pub(super) fn multiply(matrix: &Matrix, x: &[f32]) -> Vec<f32> {
+pub(crate) fn multiply(matrix: &Matrix, x: &[f32]) -> Vec<f32> {
     matrix.rows.iter().map(|row| row.iter().fold(0.0f32, |sum, &(c, v)| v.mul_add(x[c], sum))).collect()
 }
 
