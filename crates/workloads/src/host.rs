@@ -38,7 +38,7 @@ macro_rules! element {
     )*};
 }
 
-element!(u8, u8::from; i32, i32::from; u32, u32::from; f32, f32::to_bits);
+element!(u8, u8::from; u16, u16::from; i32, i32::from; u32, u32::from; f32, f32::to_bits);
 
 /// Bytes of a slice, as the device wants them.
 fn bytes_of<T: Element>(data: &[T]) -> Vec<u8> {

@@ -76,11 +76,12 @@ pub struct Workload {
     pub run: fn(&mut dyn Device, Size) -> Result<Verification, DeviceError>,
 }
 
-static WORKLOADS: [Workload; 26] = [
+static WORKLOADS: [Workload; 30] = [
     crate::backprop::WORKLOAD,
     crate::bfs::WORKLOAD,
     crate::bfs::WAVES,
     crate::btree::WORKLOAD,
+    crate::cfd::WORKLOAD,
     crate::gaussian::WORKLOAD,
     crate::heartwall::WORKLOAD,
     crate::hotspot::WORKLOAD,
@@ -89,8 +90,11 @@ static WORKLOADS: [Workload; 26] = [
     crate::lavamd::WORKLOAD,
     crate::lud::WORKLOAD,
     crate::nw::WORKLOAD,
+    crate::particlefilter::WORKLOAD,
     crate::pathfinder::WORKLOAD,
     crate::srad::WORKLOAD,
+    crate::lbm::WORKLOAD,
+    crate::sad::WORKLOAD,
     crate::sgemm::WORKLOAD,
     crate::spmv::WORKLOAD,
     crate::spmv_phases::WORKLOAD,
