@@ -48,7 +48,7 @@ fn running_sums(weights: &[f32]) -> (Vec<f32>, f32) {
             sum += w;
             sums.push(sum);
         }
-        before = part.iter().fold(0.0, |sum, w| sum + w) + before;
+        before += part.iter().fold(0.0, |sum, w| sum + w);
     }
     (sums, before)
 }
