@@ -76,7 +76,7 @@ pub struct Workload {
     pub run: fn(&mut dyn Device, Size) -> Result<Verification, DeviceError>,
 }
 
-static WORKLOADS: [Workload; 30] = [
+static WORKLOADS: [Workload; 34] = [
     crate::backprop::WORKLOAD,
     crate::bfs::WORKLOAD,
     crate::bfs::WAVES,
@@ -88,11 +88,14 @@ static WORKLOADS: [Workload; 30] = [
     crate::kmeans::WORKLOAD,
     crate::kmeans_thrash::WORKLOAD,
     crate::lavamd::WORKLOAD,
+    crate::leukocyte::WORKLOAD,
     crate::lud::WORKLOAD,
+    crate::myocyte::WORKLOAD,
     crate::nw::WORKLOAD,
     crate::particlefilter::WORKLOAD,
     crate::pathfinder::WORKLOAD,
     crate::srad::WORKLOAD,
+    crate::streamcluster::WORKLOAD,
     crate::lbm::WORKLOAD,
     crate::sad::WORKLOAD,
     crate::sgemm::WORKLOAD,
@@ -100,6 +103,7 @@ static WORKLOADS: [Workload; 30] = [
     crate::spmv_phases::WORKLOAD,
     crate::stencil::WORKLOAD,
     crate::histo::WORKLOAD,
+    crate::mri_gridding::WORKLOAD,
     crate::mri_q::WORKLOAD,
     crate::cutcp::WORKLOAD,
     crate::black_scholes::WORKLOAD,
