@@ -76,7 +76,7 @@ pub struct Workload {
     pub run: fn(&mut dyn Device, Size) -> Result<Verification, DeviceError>,
 }
 
-static WORKLOADS: [Workload; 34] = [
+static WORKLOADS: [Workload; 38] = [
     crate::backprop::WORKLOAD,
     crate::bfs::WORKLOAD,
     crate::bfs::WAVES,
@@ -107,10 +107,14 @@ static WORKLOADS: [Workload; 34] = [
     crate::mri_q::WORKLOAD,
     crate::cutcp::WORKLOAD,
     crate::black_scholes::WORKLOAD,
+    crate::fast_walsh::WORKLOAD,
+    crate::scalar_prod::WORKLOAD,
+    crate::transpose::WORKLOAD,
     crate::cp::WORKLOAD,
     crate::libor::WORKLOAD,
     crate::mummer::WORKLOAD,
     crate::nn::WORKLOAD,
+    crate::reduction::WORKLOAD,
 ];
 
 /// The whole suite, by origin.
