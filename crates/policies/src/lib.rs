@@ -20,6 +20,7 @@ pub mod lanes;
 pub mod parameters;
 pub mod registry;
 pub mod selection;
+pub mod shared;
 
 mod error;
 mod system;

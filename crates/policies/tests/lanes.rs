@@ -127,6 +127,20 @@ fn lanes_may_work_until_the_result_leaves() {
 }
 
 #[test]
+fn lanes_that_woke_up_for_nothing_fall_asleep_again() {
+    let mut l = lanes(SETUP, 5, 3);
+    assert_eq!(l.start(&query(10, false, u32::MAX)), 13);
+    // The instruction has gone to another unit. Awake at 13, gated at 18.
+    assert_eq!(l.ready(&query(17, false, u32::MAX)), 17);
+    assert_eq!(l.ready(&query(18, false, u32::MAX)), 18);
+    assert_eq!(l.ready(&query(19, false, u32::MAX)), 22);
+    assert_eq!(start(&mut l, query(30, false, u32::MAX)), 33);
+    let [int, ..] = taken(&mut l, 34);
+    assert_eq!((int.entries[LaneState::Gated as usize], int.wakes[LaneState::Gated as usize]), (32 * 3, 64));
+    assert_eq!(of(&int, LaneState::Waking), 32 * 6);
+}
+
+#[test]
 fn where_residency_is_cut_changes_nothing() {
     let trace = [(3, 0xff), (9, 0xff00_00ff), (14, 1), (40, u32::MAX), (45, 0xf0f0), (60, 0xffff), (97, 2)];
     let total = |every: u64| {

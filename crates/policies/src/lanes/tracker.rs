@@ -40,9 +40,10 @@ pub struct Cohort {
     pub tag: u32,
     /// Power state.
     pub state: LaneState,
-    /// The instruction that these lanes wait for is known: the cycle from which it can start. Nothing but waking up
-    /// happens to them until then.
+    /// They are waking up, or will as soon as they may: the cycle from which they are awake.
     pub wanted: Option<u64>,
+    /// An instruction wants them, and can start in this cycle: once awake they stay so until then.
+    held: u64,
     /// First cycle in this state.
     pub since: u64,
     /// First cycle after the last one in which they work, or worked.
@@ -79,11 +80,50 @@ impl Cohort {
     }
 }
 
+/// The lanes of a pipe.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+struct Line {
+    cohorts: Vec<Cohort>,
+    /// No change is due before this cycle.
+    due: u64,
+    /// Lanes that were awake when the last change was made.
+    awake: u32,
+    /// The answer to a demand for these lanes, while it is the last thing that happened here. It holds until its cycle:
+    /// lanes that are wanted do not fall asleep before.
+    promise: Option<(u32, u64)>,
+}
+
+impl Line {
+    /// Notes a cohort's next change.
+    fn plan(&mut self, next: Option<(u64, LaneState)>) {
+        self.due = self.due.min(next.map_or(u64::MAX, |n| n.0));
+    }
+
+    /// Takes the lanes of a cohort that are among `lanes`, if there are any; the others stay.
+    #[inline]
+    fn take(&mut self, at: usize, lanes: u32) -> Option<Cohort> {
+        let c = &mut self.cohorts[at];
+        let taken = c.lanes & lanes;
+        if taken == 0 {
+            return None;
+        }
+        c.lanes &= !lanes;
+        Some(Cohort { lanes: taken, ..*c })
+    }
+
+    /// Puts lanes back where they were taken from, or behind the others if some stayed there.
+    fn put(&mut self, at: usize, c: Cohort) {
+        self.plan(c.next);
+        self.awake = if c.awake() { self.awake | c.lanes } else { self.awake & !c.lanes };
+        if self.cohorts[at].lanes == 0 { self.cohorts[at] = c } else { self.cohorts.push(c) }
+    }
+}
+
 /// All lanes of an SM that a policy switches.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Tracker {
     pipes: Vec<Pipe>,
-    cohorts: Vec<Vec<Cohort>>,
+    lines: Vec<Line>,
     /// Lane-cycles not yet taken, of INT, FP and SFU.
     residency: [LaneResidency; 3],
     /// Lengths of idle periods, of INT, FP and SFU lanes.
@@ -135,25 +175,26 @@ impl Tracker {
         let sfus = (sp..sp + spec.sfu_units as usize).map(|unit| (PipeKind::Sfu, unit)).filter(|_| setup.sfu);
         let pipes: Vec<Pipe> =
             sps.chain(sfus).enumerate().map(|(index, (kind, unit))| Pipe { index, kind, unit }).collect();
-        let cohorts = pipes.iter().map(|pipe| {
+        let lines = pipes.iter().map(|pipe| {
             let lanes = if pipe.kind == PipeKind::Sfu { SFU_LANES } else { u32::MAX };
             let mut cohort = Cohort {
                 lanes,
                 tag: 0,
                 state: LaneState::On,
                 wanted: None,
+                held: 0,
                 since: 0,
                 idle_from: 0,
                 counted: 0,
                 next: None,
             };
             cohort.next = control.next(pipe, &cohort);
-            let mut all = Vec::with_capacity(MOST);
-            all.push(cohort);
-            all
+            let mut cohorts = Vec::with_capacity(MOST);
+            cohorts.push(cohort);
+            Line { cohorts, due: 0, awake: lanes, promise: None }
         });
         Tracker {
-            cohorts: cohorts.collect(),
+            lines: lines.collect(),
             pipes,
             residency: Default::default(),
             idle: Default::default(),
@@ -171,7 +212,7 @@ impl Tracker {
             return Err("the lanes were saved under other parameters".to_owned());
         }
         self.sfu_lanes = fresh.sfu_lanes;
-        self.cohorts.iter_mut().for_each(|c| c.reserve(MOST));
+        self.lines.iter_mut().for_each(|l| l.cohorts.reserve(MOST));
         Ok(())
     }
 
@@ -182,7 +223,7 @@ impl Tracker {
 
     /// The cohorts of a pipe, as they were when it was last brought up to date ([`Tracker::settle`]).
     pub fn cohorts(&self, pipe: usize) -> &[Cohort] {
-        &self.cohorts[pipe]
+        &self.lines[pipe].cohorts
     }
 
     /// Lengths of idle periods that have ended, of INT, FP and SFU lanes.
@@ -193,8 +234,8 @@ impl Tracker {
     /// Idle periods, those included that go on at `now`.
     pub fn idle_until(&self, now: u64) -> [IdlePeriods; 3] {
         let mut idle = self.idle.clone();
-        for (pipe, cohorts) in self.pipes.iter().zip(&self.cohorts) {
-            for c in cohorts.iter().filter(|c| c.idle_from < now) {
+        for (pipe, line) in self.pipes.iter().zip(&self.lines) {
+            for c in line.cohorts.iter().filter(|c| c.idle_from < now) {
                 for &place in places(pipe.kind) {
                     idle[place].add(now - c.idle_from, u64::from(c.lanes.count_ones()));
                 }
@@ -210,26 +251,46 @@ impl Tracker {
     }
 
     /// Makes the changes of a pipe that are due before `now`.
+    #[inline]
     pub fn settle(&mut self, pipe: usize, control: &(impl Control + ?Sized), now: u64) {
-        let (pipe, residency) = (&self.pipes[pipe], &mut self.residency);
-        for c in &mut self.cohorts[pipe.index] {
+        if self.lines[pipe].due < now {
+            self.make_changes(pipe, control, now);
+        }
+    }
+
+    fn make_changes(&mut self, pipe: usize, control: &(impl Control + ?Sized), now: u64) {
+        let (pipe, line, residency) = (&self.pipes[pipe], &mut self.lines[pipe], &mut self.residency);
+        let (mut due, mut awake) = (u64::MAX, 0);
+        for c in &mut line.cohorts {
             while let Some((at, state)) = c.next.filter(|n| n.0 < now) {
                 count(residency, pipe, c, at);
                 enter(residency, pipe, control, c, at, state);
             }
+            due = due.min(c.next.map_or(u64::MAX, |n| n.0));
+            awake |= if c.awake() { c.lanes } else { 0 };
         }
+        (line.due, line.awake) = (due, awake);
     }
 
     /// The cycle from which an instruction can start on some lanes of a pipe.
+    #[inline]
     pub fn ready(&mut self, pipe: usize, control: &(impl Control + ?Sized), now: u64, lanes: u32) -> u64 {
         self.settle(pipe, control, now);
-        let of = &self.pipes[pipe];
-        let used = self.cohorts[pipe].iter().filter(|c| c.lanes & lanes != 0);
-        used.map(|c| c.ready(of, control, now)).max().unwrap_or(now)
+        let line = &self.lines[pipe];
+        let asleep = lanes & !line.awake;
+        match line.promise {
+            _ if asleep == 0 => now,
+            Some((promised, ready)) if promised == lanes && now <= ready => ready,
+            _ => {
+                let used = line.cohorts.iter().filter(|c| c.lanes & asleep != 0);
+                used.map(|c| c.ready(&self.pipes[pipe], control, now)).max().unwrap_or(now)
+            }
+        }
     }
 
     /// An instruction wants lanes of a pipe for some cycles. Gives the cycle from which it can start: `now`, and it has
     /// started; or a later one, and the lanes wake up for it.
+    #[inline]
     pub fn start(
         &mut self,
         pipe: usize,
@@ -240,7 +301,10 @@ impl Tracker {
     ) -> u64 {
         let ready = self.ready(pipe, control, now, lanes);
         if ready > now {
-            self.demand(pipe, control, now, lanes, ready);
+            if self.lines[pipe].promise != Some((lanes, ready)) {
+                self.demand(pipe, control, now, lanes, ready);
+                self.lines[pipe].promise = Some((lanes, ready));
+            }
             self.waits += (self.waiting < now) as u64;
             self.waited += (self.waiting <= now) as u64;
             self.waiting = now + 1;
@@ -252,87 +316,73 @@ impl Tracker {
 
     /// Wakes lanes up for an instruction that can start at `ready`.
     fn demand(&mut self, pipe: usize, control: &(impl Control + ?Sized), now: u64, lanes: u32, ready: u64) {
-        let of = self.pipes[pipe];
-        for at in 0..self.cohorts[pipe].len() {
-            let Some(mut c) = self.take(pipe, at, lanes) else { continue };
+        let (of, line, residency) = (&self.pipes[pipe], &mut self.lines[pipe], &mut self.residency);
+        line.promise = None;
+        for at in 0..line.cohorts.len() {
+            let Some(mut c) = line.take(at, lanes) else { continue };
+            c.held = c.held.max(ready);
             if c.awake() {
                 if c.state == LaneState::IdleDetect {
-                    count(&mut self.residency, &of, &mut c, now);
+                    count(residency, of, &mut c, now);
                     (c.state, c.since) = (LaneState::On, now);
                 }
                 // They wait for the others.
-                c.wanted = Some(ready);
-                c.next = Some((ready.max(c.idle_from), LaneState::IdleDetect));
+                c.next = Some((c.held.max(c.idle_from), LaneState::IdleDetect));
             } else if c.wanted.is_none() {
-                let wake = control.wake(&of, &c, now);
+                let wake = control.wake(of, &c, now);
                 c.wanted = Some(wake.until);
                 if wake.from <= now {
-                    count(&mut self.residency, &of, &mut c, now);
-                    enter(&mut self.residency, &of, control, &mut c, now, LaneState::Waking);
+                    count(residency, of, &mut c, now);
+                    enter(residency, of, control, &mut c, now, LaneState::Waking);
                 } else {
                     c.next = Some((wake.from, LaneState::Waking));
                 }
             }
-            self.put(pipe, at, c);
+            line.put(at, c);
         }
     }
 
     /// An instruction starts on lanes that are awake.
     fn begin(&mut self, pipe: usize, control: &mut (impl Control + ?Sized), now: u64, lanes: u32, busy: u64) {
-        let of = self.pipes[pipe];
+        let (of, line, residency) = (&self.pipes[pipe], &mut self.lines[pipe], &mut self.residency);
+        line.promise = None;
+        line.awake |= lanes;
         let mut at = 0;
         // Cohorts from `old` on are those that have started.
-        let mut old = self.cohorts[pipe].len();
+        let mut old = line.cohorts.len();
         while at < old {
-            let Some(mut c) = self.take(pipe, at, lanes) else {
+            let Some(mut c) = line.take(at, lanes) else {
                 at += 1;
                 continue;
             };
-            if self.cohorts[pipe][at].lanes == 0 {
+            if line.cohorts[at].lanes == 0 {
                 // The whole cohort was taken: the last old one takes its place.
-                let all = &mut self.cohorts[pipe];
-                all.swap(at, old - 1);
-                all.swap_remove(old - 1);
+                line.cohorts.swap(at, old - 1);
+                line.cohorts.swap_remove(old - 1);
                 old -= 1;
             } else {
                 at += 1;
             }
-            count(&mut self.residency, &of, &mut c, now);
+            count(residency, of, &mut c, now);
             let n = u64::from(c.lanes.count_ones());
             if c.asleep() {
-                places(of.kind).iter().for_each(|&p| self.residency[p].wakes[kind_of_sleep(c.state) as usize] += n);
+                places(of.kind).iter().for_each(|&p| residency[p].wakes[kind_of_sleep(c.state) as usize] += n);
             }
             let idle = now.saturating_sub(c.idle_from);
             if idle > 0 {
                 places(of.kind).iter().for_each(|&p| self.idle[p].add(idle, n));
-                control.resumed(&of, &mut c, idle);
+                control.resumed(of, &mut c, idle);
             }
-            (c.state, c.since, c.wanted) = (LaneState::On, now, None);
+            (c.state, c.since, c.wanted, c.held) = (LaneState::On, now, None, 0);
             c.idle_from = c.idle_from.max(now + busy);
-            c.next = control.next(&of, &c);
+            c.next = control.next(of, &c);
+            line.plan(c.next);
             let same = |o: &Cohort| o.tag == c.tag && o.idle_from == c.idle_from && o.next == c.next;
-            match self.cohorts[pipe][old..].iter_mut().find(|o| same(o)) {
+            match line.cohorts[old..].iter_mut().find(|o| same(o)) {
                 Some(other) => other.lanes |= c.lanes,
-                None => self.cohorts[pipe].push(c),
+                None => line.cohorts.push(c),
             }
         }
-    }
-
-    /// Takes the lanes of a cohort that are among `lanes`, if there are any; the others stay.
-    fn take(&mut self, pipe: usize, at: usize, lanes: u32) -> Option<Cohort> {
-        let c = &mut self.cohorts[pipe][at];
-        let taken = c.lanes & lanes;
-        if taken == 0 {
-            return None;
-        }
-        c.lanes &= !lanes;
-        Some(Cohort { lanes: taken, ..*c })
-    }
-
-    /// Puts lanes back where they were taken from, or behind the others if some stayed there.
-    fn put(&mut self, pipe: usize, at: usize, c: Cohort) {
-        let all = &mut self.cohorts[pipe];
-        if all[at].lanes == 0 { all[at] = c } else { all.push(c) }
     }
 
     /// What lanes do next is no longer what the policy said: asks it again, for all lanes that no instruction waits for.
@@ -353,21 +403,23 @@ impl Tracker {
         mut change: impl FnMut(&mut Cohort),
     ) {
         self.settle(pipe, control, now);
-        let of = self.pipes[pipe];
-        for at in 0..self.cohorts[pipe].len() {
-            let Some(mut c) = self.take(pipe, at, lanes) else { continue };
+        let (of, line) = (&self.pipes[pipe], &mut self.lines[pipe]);
+        line.promise = None;
+        for at in 0..line.cohorts.len() {
+            let Some(mut c) = line.take(at, lanes) else { continue };
             change(&mut c);
             if c.wanted.is_none() {
-                c.next = control.next(&of, &c).map(|(at, state)| (at.max(now), state));
+                let earliest = now.max(c.held);
+                c.next = control.next(of, &c).map(|(at, state)| (at.max(earliest), state));
             }
-            self.put(pipe, at, c);
+            line.put(at, c);
         }
     }
 
     /// Wakes lanes up before an instruction wants them, those of a pipe in `lanes` that are asleep.
     pub fn wake_early(&mut self, pipe: usize, control: &(impl Control + ?Sized), now: u64, lanes: u32) {
         self.settle(pipe, control, now);
-        let asleep = self.cohorts[pipe].iter().filter(|c| c.asleep() && c.wanted.is_none());
+        let asleep = self.lines[pipe].cohorts.iter().filter(|c| c.asleep() && c.wanted.is_none());
         let asleep = asleep.fold(0, |mask, c| mask | c.lanes) & lanes;
         if asleep != 0 {
             self.demand(pipe, control, now, asleep, now);
@@ -379,7 +431,7 @@ impl Tracker {
         for at in 0..self.pipes.len() {
             self.settle(at, control, now);
             let pipe = &self.pipes[at];
-            for c in &mut self.cohorts[at] {
+            for c in &mut self.lines[at].cohorts {
                 count(&mut self.residency, pipe, c, now);
             }
         }
@@ -428,10 +480,10 @@ fn enter(
     }
     (c.state, c.since) = (state, at);
     c.next = match (c.wanted, state) {
-        (Some(ready), LaneState::Waking) => Some((ready, LaneState::On)),
+        (Some(awake), LaneState::Waking) => Some((awake, LaneState::On)),
         _ => {
             c.wanted = None;
-            control.next(pipe, c)
+            control.next(pipe, c).map(|(at, state)| (at.max(c.held), state))
         }
     };
 }
