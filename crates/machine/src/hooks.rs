@@ -33,7 +33,12 @@ pub trait Hook: Send + std::fmt::Debug {
         let _ = state;
     }
 
-    /// Cycles from `from` up to, not including, `to` pass without a call to the object.
+    /// Wants to be told of every cycle that passes ([`Hook::advance`]). Few objects need to: all calls say what time it is.
+    fn follows_time(&self) -> bool {
+        false
+    }
+
+    /// Cycles from `from` up to, not including, `to` pass. For objects that follow time.
     fn advance(&mut self, from: u64, to: u64) {
         let _ = (from, to);
     }
@@ -337,6 +342,11 @@ impl SmHooks {
     /// The next cycle at which any object acts by itself.
     pub fn next_event(&mut self, now: u64) -> u64 {
         self.all().map(|h| h.next_event(now)).min().unwrap_or(u64::MAX)
+    }
+
+    /// Some object wants to be told of every cycle.
+    pub fn follow_time(&mut self) -> bool {
+        self.all().any(|h| h.follows_time())
     }
 
     /// Time passes for all objects.

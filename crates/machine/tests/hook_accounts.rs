@@ -81,6 +81,9 @@ impl Hook for Reversed {
     fn next_event(&self, now: u64) -> u64 {
         now / 64 * 64 + 64
     }
+    fn follows_time(&self) -> bool {
+        true
+    }
     fn advance(&mut self, _from: u64, to: u64) {
         self.0 = to / 64 % 2 == 1;
     }
@@ -163,6 +166,9 @@ struct Slow {
 }
 
 impl Hook for Slow {
+    fn follows_time(&self) -> bool {
+        true
+    }
     fn advance(&mut self, from: u64, to: u64) {
         // Cycles below n in the first half of their 16.
         let first = |n: u64| n / 16 * 8 + (n % 16).min(8);

@@ -20,7 +20,6 @@ pub mod lanes;
 pub mod parameters;
 pub mod registry;
 pub mod selection;
-pub mod shared;
 
 mod error;
 mod system;

@@ -95,6 +95,9 @@ pub struct Sm {
     /// The lanes' policy is shown every cycle.
     #[serde(skip)]
     watched: bool,
+    /// Some of the policy's objects are told of every cycle.
+    #[serde(skip)]
+    followed: bool,
     /// The next cycle at which a policy's object acts by itself.
     act_at: u64,
     /// End of the present datapath interval, and what was counted when it began: issue per port, busy per component,
@@ -149,8 +152,9 @@ impl Sm {
             printed: Vec::new(),
             hooks: SmHooks::default(),
             watched: false,
+            followed: false,
             act_at: u64::MAX,
-            interval: Interval::default(),
+            interval: Interval { end: u64::MAX, ..Interval::default() },
             counts: Counts::new(),
         }
     }
@@ -169,6 +173,7 @@ impl Sm {
     fn take_hooks(&mut self, hooks: SmHooks) {
         self.watched = hooks.lanes.as_ref().is_some_and(|l| l.watches());
         self.hooks = hooks;
+        self.followed = self.hooks.follow_time();
     }
 
     /// Adds what the policy's objects have counted.
@@ -387,7 +392,7 @@ impl Sm {
         if self.stalled_until > now {
             next = next.min(self.stalled_until);
         }
-        if !self.hooks.is_empty() && (self.warps.resident != 0 || !self.starts.is_empty()) {
+        if self.warps.resident != 0 || !self.starts.is_empty() {
             next = next.min(self.act_at).min(self.interval.end);
         }
         next.max(now)
@@ -418,7 +423,7 @@ impl Sm {
         }
         c.activity.cycles += cycles;
         self.residency.advance(cycles);
-        if !self.hooks.is_empty() {
+        if self.followed {
             self.hooks.advance(self.now, self.now + cycles);
         }
         if self.hooks.datapath.is_some() {
