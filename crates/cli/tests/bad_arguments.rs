@@ -11,7 +11,7 @@ const CASES: &[(&[&str], &str)] = &[
     (&["rnu", "sgemm"], "unrecognized subcommand"),
     (&["run"], "required arguments"),
     (&["run", "sgem"], "did you mean `sgemm`"),
-    (&["run", "zzzzzzzz"], "there is: backprop"),
+    (&["run", "zzzzzzzz"], "list` lists the workloads"),
     (&["run", "sgemm", "--size", "huge"], "invalid value 'huge'"),
     (&["run", "sgemm", "--gpu", "gtx48"], "did you mean `gtx480`"),
     (&["run", "sgemm", "--gpu", "nowhere.toml"], "nowhere.toml"),
@@ -20,6 +20,7 @@ const CASES: &[(&[&str], &str)] = &[
     (&["run", "sgemm", "--set", "core_mh=600"], "did you mean `core_mhz`"),
     (&["run", "sgemm", "--set", "core_mhz=fast"], "must be"),
     (&["run", "sgemm", "--set", "sms=0"], "out of range"),
+    (&["run", "sgemm", "--set", "core_mhz=1e300"], "`core_mhz` = 1e300 is out of range"),
     (&["run", "sgemm", "--set", "l1d.sets=33"], "power of two"),
     (&["run", "sgemm", "--set", "l1d=4"], "group of parameters"),
     (&["run", "sgemm", "--set", "scheduler=fifo"], "no choice"),
@@ -34,6 +35,11 @@ const CASES: &[(&[&str], &str)] = &[
     (&["run", "sgemm", "--energies", "free"], "invalid value 'free'"),
     (&["run", "sgemm", "--checkpoint-every", "soon"], "no interval"),
     (&["run", "sgemm", "--checkpoint-every", "0s"], "no interval"),
+    (&["run", "sgemm", "--checkpoint-every", "1ms"], "0.1s to 720h"),
+    (&["run", "sgemm", "--checkpoint-every", "1cycles"], "1000 to 1000000000000"),
+    (&["run", "sgemm", "--functional", "--checkpoint-every", "30s"], "cannot be used with"),
+    (&["run", "sgemm", "--out", "basic.ptx"], "`basic.ptx` is a file, not a directory"),
+    (&["resume", "basic.ptx"], "`basic.ptx` is a file, not a directory"),
     (&["run", "sgemm", "--functional", "--no-skip"], "cannot be used with"),
     (&["run", "sgemm", "--functional", "--max-cycles", "9"], "cannot be used with"),
     (&["run", "sgemm", "--force"], "--out"),
@@ -51,6 +57,7 @@ const CASES: &[(&[&str], &str)] = &[
     (&["run", "basic.ptx", "--kernel", "saxpy", "--grid", "1y1", "--block", "1"], "is not a shape"),
     (&["run", "basic.ptx", "--kernel", "saxpy", "--grid", "", "--block", "1"], "is not a shape"),
     (&["run", "basic.ptx", "--kernel", "saxpy", "--grid", "1", "--block", "4096"], "is not in 1 to 1024"),
+    (&["run", "basic.ptx", "--kernel", "saxpy", "--grid", "3x-1", "--block", "1"], "of -1 is not in 1 to 65535"),
     (&["run", "unsupported.ptx", "--kernel", "paint", "--grid", "1", "--block", "1"], "sust.b.1d"),
     (&["resume", "nowhere"], "no checkpoint"),
     (&["resume"], "required arguments"),
@@ -85,6 +92,16 @@ const ARGS: &[(&str, &str)] = &[
     ("u32:4", "takes 4 arguments, 1"),
 ];
 
+/// Arguments of a launch of `saxpy` and more, and words that the message must have.
+const LAUNCHES: &[(&[&str], &str)] = &[
+    (&["--arg", "f32:nan", "--arg", "f32:1"], "parameter `n` is a .u32, but the argument is of type f32"),
+    (
+        &["--arg", "u32:64", "--arg", "f32:1", "--shared-bytes", "50000"],
+        "needs 50000 bytes of shared memory; at most 49152",
+    ),
+    (&["--arg", "u32:64", "--arg", "f32:1", "--shared-bytes", "300000"], "at most 49152 are possible"),
+];
+
 fn refuse(args: &[&str], words: &str) {
     let ran = warpwatt(args);
     let flat: String = ran.err.split_whitespace().filter(|w| *w != "│").collect::<Vec<_>>().join(" ");
@@ -105,6 +122,14 @@ fn bad_arguments_of_kernels_are_refused() {
     for (arg, words) in ARGS {
         let args: Vec<&str> = SAXPY.iter().copied().chain(["--arg", arg]).collect();
         refuse(&args, words);
+    }
+}
+
+#[test]
+fn bad_launches_are_refused() {
+    for (more, words) in LAUNCHES {
+        let buffers = ["--arg", "buf:f32:64", "--arg", "buf:f32:64"];
+        refuse(&[SAXPY, more, &buffers].concat(), words);
     }
 }
 

@@ -30,13 +30,20 @@ args = [64, 2.0, "x", "y"]
 const CASES: &[Case] = &[
     // TOML and structure.
     Case("ptx = ", "job::toml", "string"),
-    Case("ptx = 5", "job::toml", "one value or a list"),
+    Case("ptx = 5", "job::toml", "expected a string"),
+    Case("ptx = true", "job::toml", "one value or a list"),
     Case("ptx = 'basic.ptx'\nptx = 'basic.ptx'", "job::toml", "duplicate key"),
     Case("ptx = 'basic.ptx'\nbufer = []", "job::toml", "did you mean `buffer`"),
     Case("ptx = 'basic.ptx'\n[[buffer]]\ntype = 'f32'", "job::toml", "missing field `name`"),
     Case("ptx = 'basic.ptx'\n[[buffer]]\nname = 'a'\ntyp = 'f32'", "job::toml", "did you mean `type`"),
     Case("ptx = 'basic.ptx'\n[[buffer]]\nname = 'a'\ntype = 'f23'", "job::toml", "unknown variant"),
-    Case("ptx = 'basic.ptx'\n[[buffer]]\nname = 'a'\ntype = 'f32'\nshape = -4", "job::toml", "one value or a list"),
+    Case(
+        "ptx = 'basic.ptx'\n[[buffer]]\nname = 'a'\ntype = 'f32'\nshape = -4",
+        "job::dimension-range",
+        "of -4 is not in 1 to",
+    ),
+    Case("ptx = 'basic.ptx'\n[[buffer]]\nname = 'a'\ntype = 'f32'\nshape = [4, 0.5]", "job::toml", "`0.5`"),
+    Case("ptx = ['basic.ptx', './basic.ptx']", "job::duplicate", "`./basic.ptx` is named twice"),
     Case(
         "ptx = 'basic.ptx'\n[[buffer]]\nname = 'a'\ntype = 'f32'\nshape = 4\ninit = 'rand'",
         "job::toml",
@@ -115,6 +122,11 @@ const CASES: &[Case] = &[
     ),
     Case("ptx = 'basic.ptx'\n[[buffer]]\nname = 'a'\ninit = 'npy'\nfile = 'basic.ptx'", "job::npy", "cannot be used"),
     Case(
+        "ptx = 'basic.ptx'\n[[buffer]]\nname = 'a'\ninit = 'npy'\nfile = '.'",
+        "file::not-regular",
+        "not an ordinary file",
+    ),
+    Case(
         "ptx = 'basic.ptx'\n[[buffer]]\nname = 'a'\ntype = 'u32'\nshape = 4\nsymbol = 'weight'",
         "job::unknown-symbol",
         "did you mean `weights`",
@@ -166,6 +178,16 @@ const CASES: &[Case] = &[
     Case("ptx = 'basic.ptx'\n[[step]]\nlaunch = 'saxpy'\ngrid = [1, 1, 1, 1]\nblock = 1", "job::dimensions", "1 to 3"),
     Case("ptx = 'basic.ptx'\n[[step]]\nlaunch = 'saxpy'\ngrid = 0\nblock = 1", "job::dimension-range", "of 0"),
     Case(
+        "ptx = 'basic.ptx'\n[[step]]\nlaunch = 'saxpy'\ngrid = [1, -3]\nblock = 1",
+        "job::dimension-range",
+        "of -3 is not in 1 to 65535",
+    ),
+    Case(
+        "ptx = 'basic.ptx'\n[[step]]\nlaunch = 'saxpy'\nrepeat = 0",
+        "job::rounds-range",
+        "`repeat` = 0 is not in 1 to",
+    ),
+    Case(
         "ptx = 'basic.ptx'\n[[step]]\nlaunch = 'saxpy'\ngrid = [1, 70000]\nblock = 1",
         "job::dimension-range",
         "65535",
@@ -187,6 +209,11 @@ const CASES: &[Case] = &[
         "ptx = 'basic.ptx'\n[[step]]\nlaunch = 'countdown'\ngrid = 1\nblock = 1\nargs = [1]\nuntil_zero = 'flag'",
         "job::unknown-buffer",
         "`flag`",
+    ),
+    Case(
+        "ptx = 'basic.ptx'\n[[buffer]]\nname = 'a'\ntype = 'u32'\nshape = 4\n[[step]]\nlaunch = 'countdown'\ngrid = 1\nblock = 1\nargs = ['a']\nmax_rounds = 0\nuntil_zero = 'a'",
+        "job::rounds-range",
+        "`max_rounds` = 0 is not in 1 to",
     ),
     Case(
         "ptx = 'basic.ptx'\n[[buffer]]\nname = 'a'\ntype = 'u32'\nshape = 4\n[[buffer]]\nname = 'b'\ntype = 'u32'\nshape = 5\n[[step]]\ncopy = ['a', 'b']",
@@ -213,6 +240,16 @@ const CHANGES: &[(&str, &str, &str, &str)] = &[
     ("args = [64,", "args = [1.5,", "job::arg-misfit", "1.5"),
     ("args = [64,", "args = [\"x\",", "job::arg-size", "parameter `n` has 4 bytes"),
     ("args = [64,", "args = [{ u16 = 3 },", "job::arg-size", "the argument has 2"),
+    (
+        "args = [64,",
+        "args = [{ f32 = nan },",
+        "job::arg-kind",
+        "parameter `n` is a .u32, but the argument is of type f32",
+    ),
+    ("args = [64, 2.0,", "args = [64, { u32 = 2 },", "job::arg-kind", "is a .f32, but the argument is of type u32"),
+    ("args = [64, 2.0,", "args = [64, 1e300,", "job::arg-misfit", "does not fit parameter"),
+    ("args = [64, 2.0,", "args = [64, { f32 = -1e300 },", "job::arg-misfit", "does not fit an f32: the largest is"),
+    ("\"x\", \"y\"]", "{ f64 = 1.0 }, \"y\"]", "job::arg-kind", "but the argument is of type f64"),
     ("args = [64,", "args = [{},", "job::arg-empty", "says nothing"),
     ("args = [64,", "args = [{ u32 = 1, s32 = 1 },", "job::arg-ambiguous", "more than one"),
     ("args = [64,", "args = [{ u32 = 1, by = 1 },", "job::arg-stray-key", "`by`"),
@@ -231,12 +268,23 @@ const EXPECTATIONS: &[(&str, &str, &str)] = &[
     ("buffer = 'y'", "job::expect-kind", "exactly one"),
     ("buffer = 'y'\nsum = 1\nfnv1a = '00'", "job::expect-kind", "exactly one"),
     ("buffer = 'y'\nfnv1a = 'xyz'", "job::checksum", "hexadecimal"),
-    ("buffer = 'y'\nraw = 'basic.ptx'", "job::expect-size", "has 256"),
+    ("buffer = 'y'\nraw = 'basic.ptx'", "job::expect-size", "bytes (4 each) for the 64 elements of `y`"),
+    ("buffer = 'y'\nvalues = [1, 2, 3]", "job::expect-size", "3 values for the 64 elements of `y`"),
+    ("buffer = 'y'\nvalues = [1, 2, 3]\nrange = [2, 4]", "job::expect-size", "3 values for the 2 elements of `y`"),
+    ("buffer = 'y'\nvalues = [1]\nrange = [64, 65]", "job::expect-range", "0 ≤ first < end ≤ 64"),
+    ("buffer = 'y'\nvalues = []\nrange = [3, 3]", "job::expect-range", "no elements from 3 up to 3"),
+    ("buffer = 'y'\nsum = 0\nrange = [-1, 3]", "job::expect-range", "no elements from -1 up to 3"),
+    ("buffer = 'y'\nraw = '.'", "file::not-regular", "not an ordinary file"),
+    ("buffer = 'y'\nsum = nan", "job::not-finite", "`sum` must be a finite number"),
+    ("buffer = 'y'\nsum = inf", "job::not-finite", "`sum` must be a finite number"),
+    ("buffer = 'y'\nsum = 1\nabsolute = inf", "job::tolerance", "a finite number from 0 upwards"),
+    ("buffer = 'y'\nsum = 1\nabsolute = -1", "job::tolerance", "a finite number from 0 upwards"),
+    ("buffer = 'y'\nfnv1a = '00'\nrelative = 0.1", "job::stray-key", "not with `fnv1a`"),
     ("buffer = 'y'\nraw = 'nowhere.bin'", "file::unreadable", "nowhere.bin"),
     ("buffer = 'y'\nnpy = 'basic.ptx'", "job::npy", "cannot be used"),
     ("buffer = 'y'\nsum = 1\nrelative = -0.5", "job::tolerance", "from 0 upwards"),
     ("buffer = 'y'\nsum = 1\nabsolute = nan", "job::tolerance", "from 0 upwards"),
-    ("buffer = 'y'\nsum = 'one'", "job::toml", "invalid type"),
+    ("buffer = 'y'\nsum = 'one'", "job::toml", "expected a number"),
 ];
 
 fn refuse(text: &str, code: &str, words: &str) {
@@ -274,6 +322,16 @@ fn bad_expectations_are_refused_with_their_diagnostic() {
     for (expectation, code, words) in EXPECTATIONS {
         refuse(&format!("ptx = 'basic.ptx'\n{SAXPY}\n[[expect]]\n{expectation}\n"), code, words);
     }
+}
+
+#[test]
+fn the_wrong_element_of_a_list_is_underlined() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::copy(data("basic.ptx"), folder.path().join("basic.ptx")).unwrap();
+    let job = "ptx = 'basic.ptx'\n[[step]]\nlaunch = 'saxpy'\ngrid = [12, 70000]\nblock = 64\n";
+    std::fs::write(folder.path().join("job.toml"), job).unwrap();
+    let ran = warpwatt_in(folder.path(), &["run", "job.toml"]);
+    assert!(ran.err.contains("job.toml:4:13"), "{}", ran.err);
 }
 
 #[test]

@@ -97,6 +97,31 @@ fn an_interrupted_run_keeps_its_state_and_says_how_to_go_on() {
 }
 
 #[test]
+fn a_loop_that_launches_nothing_can_be_interrupted() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::copy(data("spin.ptx"), folder.path().join("spin.ptx")).unwrap();
+    let job = "ptx = 'spin.ptx'\n[[buffer]]\nname = 'a'\ntype = 'u32'\nshape = 4\n\
+               [[step]]\nrepeat = 1000000000000\n[[step.do]]\nreset = 'a'\n";
+    std::fs::write(folder.path().join("job.toml"), job).unwrap();
+    let child = Command::new(env!("CARGO_BIN_EXE_warpwatt"))
+        .args(["run", "job.toml"])
+        .current_dir(folder.path())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    std::thread::sleep(Duration::from_millis(500));
+    assert!(Command::new("kill").args(["-TERM", &child.id().to_string()]).status().unwrap().success());
+    let started = Instant::now();
+    let output = child.wait_with_output().unwrap();
+    assert!(started.elapsed() < Duration::from_secs(20));
+    let (out, err) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    assert_eq!(output.status.code(), Some(1), "{err}");
+    assert!(err.contains("run::interrupted") && out.contains("interrupted"), "{out}\n{err}");
+    assert!(!err.contains("warpwatt resume"), "there is nothing to go on from: {err}");
+}
+
+#[test]
 fn a_finished_run_is_not_resumed_and_changed_inputs_are_noticed() {
     let folder = tempfile::tempdir().unwrap();
     let path = |name: &str| folder.path().join(name);

@@ -38,7 +38,12 @@ fn saxpy_computes_and_verifies() {
         args = [256, 2.0, 'x', 'y']
         [[expect]]
         buffer = 'y'
+        range = [0, 4]
         values = [1, 3, 5, 7]
+        [[expect]]
+        buffer = 'y'
+        range = [254, 256]
+        values = [509, 511]
         [[expect]]
         buffer = 'y'
         sum = 65536
@@ -94,6 +99,7 @@ fn arguments_change_with_the_rounds_and_structures_are_laid_out() {
         reset = 'a'
         [[expect]]
         buffer = 'b'
+        range = [0, 2]
         values = [250, 250]
         [[expect]]
         buffer = 'a'
@@ -141,9 +147,11 @@ fn module_variables_and_textures_are_filled_from_buffers() {
         args = ['fetched']
         [[expect]]
         buffer = 'out'
+        range = [0, 5]
         values = [7, 8, 9, 4294967295, 7]
         [[expect]]
         buffer = 'fetched'
+        range = [0, 3]
         values = [0.5, 1.5, 2.5]
     ");
 }

@@ -1,13 +1,12 @@
 //! What a PTX file's kernels need, and whether they can run.
 
 use crate::job::PtxFile;
-use crate::request::find_function;
 use serde::Serialize;
 use warpwatt_machine::spec::{Spec, occupancy};
-use warpwatt_ptx::ir::Function;
-use warpwatt_ptx::line_column;
+use warpwatt_ptx::Lines;
+use warpwatt_ptx::ir::{FuncId, Function};
 use warpwatt_ptx::support::kernel_report;
-use warpwatt_simt::memory::GlobalMemory;
+use warpwatt_simt::memory::{GlobalMemory, MemoryError};
 use warpwatt_simt::program::{BuildOptions, ModuleImage, Program};
 
 /// Something that is not implemented, with its line.
@@ -70,41 +69,47 @@ pub struct KernelCheck {
 /// Checks every kernel of a file, in the file's order. `block` is the CTA's threads for occupancy, unless the kernel
 /// requires or allows only another number.
 pub fn check(file: &PtxFile, spec: &Spec, block: u32, registers: Option<u32>) -> Vec<KernelCheck> {
-    let kernels = file.module.functions.iter().filter(|f| f.entry);
-    kernels.map(|kernel| check_kernel(file, kernel, spec, block, registers)).collect()
+    let module = &file.module;
+    let lines = Lines::new(&file.text);
+    // External variables may lie anywhere here.
+    let image = ModuleImage::place(module, &mut GlobalMemory::default(), |_| Some(0));
+    let kernels = module.functions.iter().enumerate().filter(|(_, f)| f.entry);
+    let check = |(index, kernel): (usize, &Function)| {
+        let id = FuncId(index as u32);
+        let line = lines.line(kernel.span.start);
+        let built = kernel_program(file, id, &lines, line, image.as_ref(), registers);
+        let needs = built.as_ref().map(|program| needs(program, kernel, spec, block)).ok();
+        KernelCheck {
+            kernel: kernel.name.clone(),
+            line,
+            runs: needs.is_some(),
+            unsupported: built.err().unwrap_or_default(),
+            needs,
+        }
+    };
+    kernels.map(check).collect()
 }
 
-fn check_kernel(file: &PtxFile, kernel: &Function, spec: &Spec, block: u32, registers: Option<u32>) -> KernelCheck {
-    let line = |at: u32| line_column(&file.text, at as usize).0;
-    let mut report = KernelCheck {
-        kernel: kernel.name.clone(),
-        line: line(kernel.span.start),
-        runs: false,
-        unsupported: Vec::new(),
-        needs: None,
-    };
-    let Some(id) = find_function(&file.module, &kernel.name) else { return report };
-    let unsupported = kernel_report(&file.module, id).into_iter();
-    report.unsupported = unsupported.map(|u| Unsupported { line: line(u.span.start), reason: u.reason }).collect();
-    if !report.unsupported.is_empty() {
-        return report;
+/// A kernel that can run, or all that keeps it from running. `line` is where it begins.
+fn kernel_program(
+    file: &PtxFile,
+    id: FuncId,
+    lines: &Lines,
+    line: u32,
+    image: Result<&ModuleImage, &MemoryError>,
+    registers: Option<u32>,
+) -> Result<Program, Vec<Unsupported>> {
+    let unsupported: Vec<Unsupported> = kernel_report(&file.module, id)
+        .into_iter()
+        .map(|u| Unsupported { line: lines.line(u.span.start), reason: u.reason })
+        .collect();
+    if !unsupported.is_empty() {
+        return Err(unsupported);
     }
-    let refuse = |line: u32, reason: String| Unsupported { line, reason };
-    let image = match ModuleImage::place(&file.module, &mut GlobalMemory::default(), |_| Some(0)) {
-        Ok(image) => image,
-        Err(e) => {
-            report.unsupported.push(refuse(report.line, e.to_string()));
-            return report;
-        }
-    };
-    match Program::build(&file.module, id, &BuildOptions { image: &image, registers_override: registers }) {
-        Ok(program) => {
-            report.runs = true;
-            report.needs = Some(needs(&program, kernel, spec, block));
-        }
-        Err(e) => report.unsupported.push(refuse(e.line, e.to_string())),
-    }
-    report
+    let refuse = |line: u32, reason: String| vec![Unsupported { line, reason }];
+    let image = image.map_err(|e| refuse(line, e.to_string()))?;
+    let options = BuildOptions { image, registers_override: registers };
+    Program::build(&file.module, id, &options).map_err(|e| refuse(e.line, e.to_string()))
 }
 
 fn needs(program: &Program, kernel: &Function, spec: &Spec, block: u32) -> Needs {

@@ -166,6 +166,8 @@ pub struct Host {
     pub threads: u32,
     /// Whether cycles in which nothing can happen were skipped.
     pub skip: bool,
-    /// SM-cycles that were really stepped: SMs × cycles with skipping off.
+    /// SM-cycles that were simulated: over all SMs, cycles of the launches.
+    pub sm_cycles: u64,
+    /// Those of them that were stepped one by one: all with skipping off.
     pub stepped_sm_cycles: u64,
 }

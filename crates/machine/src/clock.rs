@@ -32,6 +32,12 @@ impl Clock {
         self.anchor_time + (tick - self.anchor_tick) * self.period
     }
 
+    /// As [`Clock::time`]; `u64::MAX`, never, for a tick beyond the end of time.
+    pub fn time_or_never(&self, tick: u64) -> Femtoseconds {
+        let ahead = tick.saturating_sub(self.anchor_tick);
+        ahead.checked_mul(self.period).and_then(|time| time.checked_add(self.anchor_time)).unwrap_or(Femtoseconds::MAX)
+    }
+
     /// First tick at or after a time.
     pub fn tick_at(&self, time: Femtoseconds) -> u64 {
         self.anchor_tick + time.saturating_sub(self.anchor_time).div_ceil(self.period)

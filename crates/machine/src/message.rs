@@ -8,6 +8,15 @@ use warpwatt_simt::effect::{AtomicOp, AtomicType};
 /// A point in simulated time, or a span, in femtoseconds.
 pub type Femtoseconds = u64;
 
+/// Bytes of a packet's header: address, kind, tag.
+const HEADER_BYTES: u32 = 8;
+
+/// Crossbar flits of a packet: its header, and 32-byte sectors of data.
+#[inline]
+pub fn packet_flits(sectors: u32, flit_bytes: u32) -> u32 {
+    (HEADER_BYTES + 32 * sectors).div_ceil(flit_bytes)
+}
+
 /// What a request asks of the memory side.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum RequestKind {
@@ -112,6 +121,16 @@ pub enum ReplyKind {
     Atomic,
     /// `tag` crossbar input flits are free again.
     Credit,
+}
+
+impl ReplyKind {
+    /// Sectors of data that such a reply carries.
+    pub fn data_sectors(self) -> u32 {
+        match self {
+            ReplyKind::Data | ReplyKind::Atomic => 1,
+            ReplyKind::WriteAck | ReplyKind::Credit => 0,
+        }
+    }
 }
 
 /// Memory side → SM.

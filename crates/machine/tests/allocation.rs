@@ -1,46 +1,14 @@
 //! The cycle loop allocates nothing once queues have grown to what a kernel needs.
 
 mod common;
+#[path = "common/counting.rs"]
+mod counting;
 
 use common::{KERNELS, find, gtx480};
-use std::alloc::{GlobalAlloc, Layout, System};
-use std::sync::atomic::{AtomicU64, Ordering};
+use counting::allocations;
 use std::sync::{Arc, Mutex};
 use warpwatt_machine::{Control, Gpu, Options};
 use warpwatt_simt::device::{Arg, Device};
-
-struct Counting;
-
-static ALLOCATIONS: AtomicU64 = AtomicU64::new(0);
-
-// SAFETY: the system's allocator does the work; counting touches nothing of it.
-unsafe impl GlobalAlloc for Counting {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        ALLOCATIONS.fetch_add(1, Ordering::Relaxed);
-        // SAFETY: the caller's promise is passed on.
-        unsafe { System.alloc(layout) }
-    }
-
-    unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
-        ALLOCATIONS.fetch_add(1, Ordering::Relaxed);
-        // SAFETY: the caller's promise is passed on.
-        unsafe { System.alloc_zeroed(layout) }
-    }
-
-    unsafe fn realloc(&self, place: *mut u8, layout: Layout, size: usize) -> *mut u8 {
-        ALLOCATIONS.fetch_add(1, Ordering::Relaxed);
-        // SAFETY: the caller's promise is passed on.
-        unsafe { System.realloc(place, layout, size) }
-    }
-
-    unsafe fn dealloc(&self, place: *mut u8, layout: Layout) {
-        // SAFETY: the caller's promise is passed on.
-        unsafe { System.dealloc(place, layout) }
-    }
-}
-
-#[global_allocator]
-static ALLOCATOR: Counting = Counting;
 
 /// Runs a kernel with `n` rounds. The observer, which is called every 512 windows, reads the allocations so far: gives how
 /// many were made between its second call and its last one, and the cycles in between.
@@ -57,7 +25,7 @@ fn steady(kernel: &str, n: u32, no_skip: bool) -> (u64, u64) {
     gpu.set_observer(Box::new(move |p| {
         let (calls, marks) = &mut *keep.lock().unwrap();
         *calls += 1;
-        marks[(*calls > 2) as usize] = (ALLOCATIONS.load(Ordering::Relaxed), p.cycles);
+        marks[(*calls > 2) as usize] = (allocations(), p.cycles);
         Control::Continue
     }));
     gpu.launch(kernel, program.grid, program.block, 0, &[Arg::Ptr(a), Arg::Ptr(b), Arg::U32(n)]).unwrap();

@@ -212,3 +212,30 @@ DONE:";
         "{message}"
     );
 }
+
+#[test]
+fn freeing_what_is_no_live_block() {
+    let heap = ".extern .func (.param .b64 r) malloc(.param .b64 n);\n.extern .func free(.param .b64 p);";
+    let call = "{ .param .b64 p; st.param.b64 [p], %rd2;\n    call free, (p); }";
+    // Thread 37 of CTA 1 frees twice; the others free what they have.
+    let twice = format!(
+        "
+    mov.u64 %rd1, 24;
+    {{ .param .b64 n; .param .b64 r; st.param.b64 [n], %rd1; call (r), malloc, (n); ld.param.b64 %rd2, [r]; }}
+    setp.eq.u32 %p1, %g, 101; @!%p1 bra ONCE;
+    {{ .param .b64 p; st.param.b64 [p], %rd2; call free, (p); }}
+ONCE:
+    {call}"
+    );
+    let parts = ["free of address 0x", "CTA (1,0,0)", "thread (37,0,0)"];
+    fault(heap, &twice, (2, 64), "    call free, (p); }", &parts);
+    // Threads 3 and up free an address that was never one of the heap's: the first of them is to blame. The warps'
+    // others, which free a null pointer, are not.
+    let wrong = format!(
+        "
+    mov.u64 %rd2, 0; setp.lt.u32 %p1, %t, 3; @!%p1 mov.u64 %rd2, %a;
+    {call}"
+    );
+    let parts = ["free of address 0xc0000000", "CTA (0,0,0)", "thread (3,0,0)"];
+    fault(heap, &wrong, (1, 32), "    call free, (p); }", &parts);
+}

@@ -3,14 +3,14 @@
 
 mod common;
 
+use common::policies::{Counter, DatapathPolicy, GovernorPolicy, LanesPolicy, OrderPolicy, Shapes};
 use common::{PROGRAMS, Program, find, gtx480, preset, record, threads};
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex};
-use warpwatt_machine::activity::{COMPONENTS, LaneResidency, LaneState};
-use warpwatt_machine::hooks::*;
+use std::sync::atomic::Ordering;
+use warpwatt_machine::Options;
+use warpwatt_machine::activity::{COMPONENTS, LaneState};
+use warpwatt_machine::hooks::{Order, Policy};
 use warpwatt_machine::spec::{Spec, presets};
 use warpwatt_machine::stats::{RunStats, Slot};
-use warpwatt_machine::{Gpu, Options};
 
 /// Residencies and slots add up.
 fn audit(spec: &Spec, stats: &RunStats) {
@@ -73,75 +73,12 @@ fn all_presets_run_small_kernels() {
     }
 }
 
-/// The last slot first; loads are held in every second block of 64 cycles.
-#[derive(Debug)]
-struct Reversed(bool);
-
-impl Hook for Reversed {
-    fn next_event(&self, now: u64) -> u64 {
-        now / 64 * 64 + 64
-    }
-    fn follows_time(&self) -> bool {
-        true
-    }
-    fn advance(&mut self, _from: u64, to: u64) {
-        self.0 = to / 64 % 2 == 1;
-    }
-}
-
-impl OrderHook for Reversed {
-    fn pick(&mut self, query: &OrderQuery<'_>) -> Option<usize> {
-        assert_eq!(query.int & query.fp, 0);
-        (query.available != 0).then(|| 63 - query.available.leading_zeros() as usize)
-    }
-    fn held(&self) -> u64 {
-        if self.0 { u64::MAX } else { 0 }
-    }
-}
-
-#[derive(Debug)]
-struct OrderPolicy;
-
-impl Policy for OrderPolicy {
-    fn sm(&self, _: &Spec, _: u32) -> SmHooks {
-        SmHooks { order: Some(Box::new(Reversed(false))), ..SmHooks::default() }
-    }
-}
-
 #[test]
 fn order() {
     let stats = check(&gtx480(), &OrderPolicy);
     assert_ne!(cycles(&stats), cycles(&plain(&gtx480())));
     let held: u64 = stats.iter().flat_map(|s| &s.launches).map(|l| l.slots[Slot::Policy as usize]).sum();
     assert!(held > 0, "loads were never held");
-}
-
-#[derive(Clone, Debug)]
-struct Shapes {
-    split: bool,
-    stages: u32,
-}
-
-impl Hook for Shapes {}
-
-impl IssueHook for Shapes {
-    fn shape(&mut self, query: &IssueQuery) -> Shape {
-        let (low, high) = (query.lanes & 0xffff, query.lanes & 0xffff_0000);
-        match self.split {
-            false => Shape::Permuted(query.lanes.reverse_bits()),
-            true if low != 0 && high != 0 => Shape::Split(low, high),
-            true => Shape::Whole,
-        }
-    }
-    fn extra_stages(&self) -> u32 {
-        self.stages
-    }
-}
-
-impl Policy for Shapes {
-    fn sm(&self, _: &Spec, _: u32) -> SmHooks {
-        SmHooks { issue: Some(Box::new(self.clone())), ..SmHooks::default() }
-    }
 }
 
 #[test]
@@ -158,113 +95,12 @@ fn issue() {
     assert!((1.2..2.1).contains(&ratio), "two passes through the SPs take {ratio} times as long");
 }
 
-/// Lets units start in every fourth cycle only, and counts lanes as gated in every second block of eight cycles.
-#[derive(Debug)]
-struct Slow {
-    cycles: [u64; 2],
-    lanes: (u64, u64),
-}
-
-impl Hook for Slow {
-    fn follows_time(&self) -> bool {
-        true
-    }
-    fn advance(&mut self, from: u64, to: u64) {
-        // Cycles below n in the first half of their 16.
-        let first = |n: u64| n / 16 * 8 + (n % 16).min(8);
-        let on = first(to) - first(from);
-        self.cycles[0] += on;
-        self.cycles[1] += to - from - on;
-    }
-    fn save(&self) -> Vec<u8> {
-        self.cycles.iter().flat_map(|c| c.to_le_bytes()).collect()
-    }
-    fn load(&mut self, state: &[u8]) -> Result<(), String> {
-        let (a, b) = state.split_at_checked(8).ok_or("short")?;
-        let word = |bytes: &[u8]| bytes.try_into().map(u64::from_le_bytes).map_err(|_| "short".to_string());
-        self.cycles = [word(a)?, word(b)?];
-        Ok(())
-    }
-}
-
-impl LanesHook for Slow {
-    fn start(&mut self, query: &StartQuery) -> u64 {
-        assert!(query.busy > 0);
-        query.now.next_multiple_of(4)
-    }
-    fn residency(&mut self, _now: u64, int: &mut LaneResidency, fp: &mut LaneResidency, sfu: &mut LaneResidency) {
-        let [on, off] = std::mem::take(&mut self.cycles);
-        for (r, lanes) in [(int, self.lanes.0), (fp, self.lanes.0), (sfu, self.lanes.1)] {
-            r.cycles[LaneState::On as usize] += lanes * on;
-            r.cycles[LaneState::Gated as usize] += lanes * off;
-        }
-    }
-}
-
-#[derive(Debug)]
-struct LanesPolicy;
-
-impl Policy for LanesPolicy {
-    fn sm(&self, spec: &Spec, _: u32) -> SmHooks {
-        let (sp, sfu) = spec.lanes();
-        let lanes = Slow { cycles: [0; 2], lanes: (sp.into(), sfu.into()) };
-        SmHooks { lanes: Some(Box::new(lanes)), ..SmHooks::default() }
-    }
-}
-
 #[test]
 fn lanes() {
     let stats = check(&gtx480(), &LanesPolicy);
     assert!(cycles(&stats) > cycles(&plain(&gtx480())));
     let gated = |sm: &warpwatt_machine::activity::SmActivity| sm.int.cycles[LaneState::Gated as usize];
     assert!(stats.iter().flat_map(|s| &s.samples).flat_map(|s| &s.sms).map(gated).sum::<u64>() > 0);
-}
-
-#[test]
-fn a_snapshot_under_a_policy() {
-    let program = Program { n: 12, ..find("sums") };
-    let (output, stats, _) = program.run(&gtx480(), threads(1), Some(&LanesPolicy));
-    let saved = Arc::new(Mutex::new(Vec::new()));
-    let keep = saved.clone();
-    let mut gpu = Gpu::with_policy(gtx480(), threads(1), &LanesPolicy).unwrap();
-    gpu.set_observer(Box::new(|_| warpwatt_machine::Control::Checkpoint));
-    gpu.set_checkpoint(Box::new(move |bytes| {
-        keep.lock().unwrap().push(bytes);
-        Ok(())
-    }));
-    program.drive(&mut gpu).unwrap();
-    let states = saved.lock().unwrap();
-    let mut gpu = Gpu::restore_with_policy(gtx480(), threads(2), &LanesPolicy, states.last().unwrap()).unwrap();
-    assert!(program.drive(&mut gpu).unwrap() == output);
-    assert_eq!(record(&gpu.stats()), record(&stats));
-}
-
-/// Half of every component's groups, in every second interval.
-#[derive(Debug, Default)]
-struct Halves {
-    turns: u64,
-}
-
-impl Hook for Halves {}
-
-impl DatapathHook for Halves {
-    fn interval(&self) -> u64 {
-        300
-    }
-    fn decide(&mut self, query: &DatapathQuery) -> [u32; COMPONENTS] {
-        assert!(query.cycles >= 300);
-        self.turns += 1;
-        query.groups.map(|g| if self.turns % 2 == 1 { g.div_ceil(2) } else { g })
-    }
-}
-
-#[derive(Debug)]
-struct DatapathPolicy;
-
-impl Policy for DatapathPolicy {
-    fn sm(&self, _: &Spec, _: u32) -> SmHooks {
-        SmHooks { datapath: Some(Box::new(Halves::default())), ..SmHooks::default() }
-    }
 }
 
 #[test]
@@ -277,41 +113,6 @@ fn datapath() {
     assert!(sms().map(|sm| sm.component_gated[1]).sum::<u64>() > 0);
     assert!(sms().map(|sm| sm.component_gated[11]).sum::<u64>() > 0);
     assert!(sms().map(|sm| sm.component_clock_gated[5]).sum::<u64>() > 0);
-}
-
-/// Gives its orders in turn, the last ones again and again; keeps the most CTAs on an SM that it saw.
-#[derive(Debug)]
-struct Governor {
-    policy: GovernorPolicy,
-    turn: usize,
-}
-
-impl Hook for Governor {}
-
-impl GovernorHook for Governor {
-    fn interval(&self) -> u64 {
-        self.policy.interval
-    }
-    fn decide(&mut self, chip: &ChipView<'_>) -> Vec<Order> {
-        let most = chip.sms.iter().map(|s| s.ctas).max().unwrap_or(0);
-        self.policy.seen.lock().unwrap().push(most);
-        let orders = &self.policy.orders;
-        self.turn += 1;
-        orders[(self.turn - 1).min(orders.len() - 1)].clone()
-    }
-}
-
-#[derive(Clone, Debug, Default)]
-struct GovernorPolicy {
-    interval: u64,
-    orders: Vec<Vec<Order>>,
-    seen: Arc<Mutex<Vec<u32>>>,
-}
-
-impl Policy for GovernorPolicy {
-    fn governor(&self, _: &Spec) -> Option<Box<dyn GovernorHook>> {
-        Some(Box::new(Governor { policy: self.clone(), turn: 0 }))
-    }
 }
 
 #[test]
@@ -367,31 +168,6 @@ fn a_governor_that_limits_ctas() {
     assert_eq!(most[0], 8);
     let (first, last) = (most.iter().position(|&m| m == 1), most.iter().rposition(|&m| m > 1));
     assert!(first > last, "once down at the limit, no SM goes above it: {most:?}");
-}
-
-/// Counts events, for all SMs together.
-#[derive(Clone, Debug, Default)]
-struct Counter(Arc<[AtomicU64; 5]>);
-
-impl Hook for Counter {}
-
-impl ObserverHook for Counter {
-    fn event(&mut self, _now: u64, event: Event) {
-        let (place, n) = match event {
-            Event::Slot(Slot::Issued, n) => (0, n),
-            Event::Slot(_, n) => (1, n),
-            Event::Hit { .. } => (2, 1),
-            Event::Miss { .. } => (3, 1),
-            Event::LoadDone { .. } => (4, 1),
-        };
-        self.0[place].fetch_add(n, Ordering::Relaxed);
-    }
-}
-
-impl Policy for Counter {
-    fn sm(&self, _: &Spec, _: u32) -> SmHooks {
-        SmHooks { observers: vec![Box::new(self.clone()), Box::new(self.clone())], ..SmHooks::default() }
-    }
 }
 
 #[test]

@@ -1,40 +1,15 @@
 //! The memory side allocates nothing in its loop: a counting allocator watches windows under full load.
 
-use std::alloc::{GlobalAlloc, Layout, System};
-use std::sync::atomic::{AtomicU64, Ordering};
+#[path = "common/counting.rs"]
+mod counting;
+
+use counting::allocations;
 use warpwatt_machine::memory::{AtomicMemory, MemorySide};
 use warpwatt_machine::message::{
     AtomicLane, AtomicPayload, AtomicResult, Inbox, Outbox, ReplyKind, Request, RequestKind, Traffic,
 };
 use warpwatt_machine::spec::Spec;
 use warpwatt_simt::effect::{AtomicOp, AtomicType};
-
-struct Counting;
-
-static ALLOCATIONS: AtomicU64 = AtomicU64::new(0);
-
-// SAFETY: every call goes to the system's allocator unchanged; counting does not touch the memory.
-unsafe impl GlobalAlloc for Counting {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        ALLOCATIONS.fetch_add(1, Ordering::Relaxed);
-        // SAFETY: the caller's promise is passed on.
-        unsafe { System.alloc(layout) }
-    }
-
-    unsafe fn realloc(&self, old: *mut u8, layout: Layout, size: usize) -> *mut u8 {
-        ALLOCATIONS.fetch_add(1, Ordering::Relaxed);
-        // SAFETY: as above.
-        unsafe { System.realloc(old, layout, size) }
-    }
-
-    unsafe fn dealloc(&self, old: *mut u8, layout: Layout) {
-        // SAFETY: as above.
-        unsafe { System.dealloc(old, layout) }
-    }
-}
-
-#[global_allocator]
-static ALLOCATOR: Counting = Counting;
 
 struct Nothing;
 
@@ -62,7 +37,7 @@ fn windows_under_load_allocate_nothing() {
     for n in 0..4000 {
         // Places for atomics are made as they are first needed.
         if n == 1000 {
-            before = ALLOCATIONS.load(Ordering::Relaxed);
+            before = allocations();
         }
         let now = n * window;
         for (sm, outbox) in outboxes.iter_mut().enumerate() {
@@ -105,6 +80,6 @@ fn windows_under_load_allocate_nothing() {
             inbox.atomics.clear();
         }
     }
-    assert_eq!(ALLOCATIONS.load(Ordering::Relaxed) - before, 0);
+    assert_eq!(allocations() - before, 0);
     assert!(replies > 50_000, "the machine was busy: {replies} replies");
 }

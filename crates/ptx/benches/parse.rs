@@ -49,12 +49,8 @@ fn made_up(bytes: usize) -> String {
 
 /// The reference kernels over and over, renamed so that they make one file; `None` without the reference folder.
 fn reference(bytes: usize) -> Option<String> {
-    let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    let folder = std::env::var_os("WARPWATT_REFERENCE").map_or_else(|| root.join("../shared/reference"), Into::into);
-    let Ok(text) = std::fs::read_to_string(folder.join("kernels/kernels.ptx")) else {
-        eprintln!("SKIPPED: no reference kernels in {}", folder.display());
-        return None;
-    };
+    let folder = warpwatt_workloads::reference::folder()?;
+    let text = std::fs::read_to_string(folder.join("kernels/kernels.ptx")).ok()?;
     let (header, rest) = text.split_at(text.find(".visible")?);
     let mut all = header.to_owned();
     let mut copy = 0;

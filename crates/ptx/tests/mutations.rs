@@ -13,14 +13,8 @@ static FILES: LazyLock<Vec<Vec<u8>>> = LazyLock::new(|| {
     paths.retain(|path| path.extension().is_some_and(|e| e == "ptx"));
     paths.sort();
     assert!(paths.len() >= 12);
-    let reference =
-        std::env::var_os("WARPWATT_REFERENCE").map_or_else(|| root.join("../../../shared/reference"), Into::into);
-    let mut files: Vec<_> = paths.iter().map(|path| std::fs::read(path).unwrap()).collect();
-    match std::fs::read(reference.join("kernels/kernels.ptx")) {
-        Ok(bytes) => files.push(bytes),
-        Err(_) => eprintln!("SKIPPED: no reference kernels in {}", reference.display()),
-    }
-    files
+    paths.extend(warpwatt_workloads::reference::folder().map(|folder| folder.join("kernels/kernels.ptx")));
+    paths.iter().map(|path| std::fs::read(path).unwrap()).collect()
 });
 
 #[derive(Clone, Debug)]

@@ -296,13 +296,8 @@ fn several_errors_in_one_file() {
 
 #[test]
 fn the_reference_kernels() {
-    let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    let folder = std::env::var_os("WARPWATT_REFERENCE").map_or_else(|| root.join("../shared/reference"), Into::into);
-    let path = folder.join("kernels/kernels.ptx");
-    let Ok(text) = std::fs::read_to_string(&path) else {
-        eprintln!("SKIPPED: no reference kernels at {}", path.display());
-        return;
-    };
+    let Some(folder) = warpwatt_workloads::reference::folder() else { return };
+    let text = std::fs::read_to_string(folder.join("kernels/kernels.ptx")).unwrap();
     let m = parse("kernels.ptx", &text).unwrap();
     assert_eq!(m.functions.iter().filter(|f| f.entry).count(), 21);
     for i in 0..m.functions.len() as u32 {

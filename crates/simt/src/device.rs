@@ -33,6 +33,9 @@ pub enum DeviceError {
     /// The run failed: a fault, deadlock, limit or interruption that the device has recorded in detail. Exit code 1.
     #[error("{0}")]
     Failed(String),
+    /// The host program was stopped from outside, between launches. Exit code 1.
+    #[error("interrupted")]
+    Interrupted,
 }
 
 /// How a texture reference reads memory.

@@ -3,8 +3,11 @@
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
+use crate::cta::Cta;
 use crate::device::Dim3;
+use crate::launch::Launch;
 use crate::opinfo::MemSpace;
+use crate::warp::Warp;
 
 /// What an access did to its memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -217,6 +220,23 @@ pub enum BarrierProblem {
     /// `bar.arrive` needs a thread count.
     #[error("bar.arrive needs a thread count")]
     NoCount,
+}
+
+impl Fault {
+    /// A fault of a lane of a warp at an instruction.
+    #[cold]
+    pub fn new(kind: FaultKind, launch: &Launch, warp: &Warp, cta: &Cta, pc: u32, lane: u32) -> Box<Fault> {
+        let program = &launch.program;
+        Box::new(Fault {
+            kind,
+            kernel: program.kernel.clone(),
+            function: program.function_of(pc).to_string(),
+            pc,
+            line: program.text_line(pc),
+            cta: cta.index,
+            thread: warp.thread(launch, lane),
+        })
+    }
 }
 
 /// A fault with its place.

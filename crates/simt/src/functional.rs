@@ -6,11 +6,11 @@
 //! like. `%clock` counts warp instructions, `%globaltimer` the same in nanoseconds.
 
 use crate::cta::Cta;
-use crate::device::{Arg, Device, DeviceError, Dim3, TextureBinding};
+use crate::device::DeviceError;
 use crate::effect::{Effect, EffectKind};
 use crate::exec::{Env, Printed, step_inline};
 use crate::fault::{Fault, FaultKind};
-use crate::host::Host;
+use crate::host::{Executor, Host};
 use crate::launch::Launch;
 use crate::memory::{Direct, GlobalMemory};
 use crate::program::Program;
@@ -84,11 +84,6 @@ impl FunctionalDevice {
         &self.printed
     }
 
-    /// Modules, memory and textures.
-    pub fn host(&mut self) -> &mut Host {
-        &mut self.host
-    }
-
     /// Runs a launch to its end.
     pub fn run(&mut self, launch: &Launch) -> Result<(), Box<Fault>> {
         let memory = Direct::new(&mut self.host.memory);
@@ -104,40 +99,12 @@ impl FunctionalDevice {
     }
 }
 
-impl Device for FunctionalDevice {
-    fn load_module(&mut self, name: &str, ptx: &str) -> Result<(), DeviceError> {
-        self.host.load_module(name, ptx)
+impl Executor for FunctionalDevice {
+    fn host(&mut self) -> &mut Host {
+        &mut self.host
     }
 
-    fn alloc(&mut self, bytes: u64) -> Result<u64, DeviceError> {
-        self.host.alloc(bytes)
-    }
-
-    fn write(&mut self, address: u64, data: &[u8]) -> Result<(), DeviceError> {
-        self.host.write(address, data)
-    }
-
-    fn read(&mut self, address: u64, data: &mut [u8]) -> Result<(), DeviceError> {
-        self.host.read(address, data)
-    }
-
-    fn symbol(&mut self, name: &str) -> Result<(u64, u64), DeviceError> {
-        self.host.symbol(name)
-    }
-
-    fn bind_texture(&mut self, name: &str, binding: TextureBinding) -> Result<(), DeviceError> {
-        self.host.bind_texture(name, binding)
-    }
-
-    fn launch(
-        &mut self,
-        kernel: &str,
-        grid: Dim3,
-        block: Dim3,
-        dynamic_shared: u32,
-        args: &[Arg],
-    ) -> Result<(), DeviceError> {
-        let launch = self.host.launch(kernel, grid, block, dynamic_shared, args)?;
+    fn execute(&mut self, launch: Launch) -> Result<(), DeviceError> {
         self.fault = None;
         self.run(&launch).map_err(|fault| {
             let text = fault.to_string();
@@ -276,17 +243,7 @@ impl Runner<'_> {
 
 /// A fault of a warp at its next instruction.
 fn fault_of(launch: &Launch, warp: &Warp, cta: &Cta, kind: FaultKind) -> Box<Fault> {
-    let program = &launch.program;
-    let pc = warp.pc();
-    Box::new(Fault {
-        kind,
-        kernel: program.kernel.clone(),
-        function: program.function_of(pc).to_string(),
-        pc,
-        line: program.text_line(pc),
-        cta: cta.index,
-        thread: warp.thread(launch, warp.active().trailing_zeros() & 31),
-    })
+    Fault::new(kind, launch, warp, cta, warp.pc(), warp.active().trailing_zeros() & 31)
 }
 
 #[cold]

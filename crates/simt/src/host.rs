@@ -1,13 +1,13 @@
 //! The host's half of a device: loaded modules, device memory, texture bindings, and launches made ready. Every device,
-//! functional or timed, is this plus a way to run a launch.
+//! functional or timed, is this plus a way to run a launch ([`Executor`]).
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use warpwatt_ptx::ir::{FuncId, Module};
 
-use crate::device::{Arg, DeviceError, Dim3, TextureBinding};
-use crate::launch::{Launch, parameter_block};
+use crate::device::{Arg, Device, DeviceError, Dim3, TextureBinding};
+use crate::launch::{Launch, LaunchError, parameter_block};
 use crate::memory::{GlobalMemory, Region};
 use crate::program::{BuildOptions, ModuleImage, Program};
 
@@ -25,6 +25,8 @@ pub struct Host {
     pub memory: GlobalMemory,
     /// Registers per thread, instead of the estimate from live registers.
     pub registers_override: Option<u32>,
+    /// Most shared memory that a CTA can have, instead of [`crate::launch::MAX_SHARED_BYTES`].
+    pub shared_limit: Option<u32>,
     modules: Vec<Loaded>,
     bindings: BTreeMap<String, TextureBinding>,
     launches: u64,
@@ -114,11 +116,61 @@ impl Host {
     ) -> Result<Launch, DeviceError> {
         let program = self.program(kernel)?;
         let params = parameter_block(&program, args).map_err(invalid)?;
+        let (bytes, limit) = (u64::from(program.static_shared) + u64::from(dynamic_shared), self.shared_limit);
+        if let Some(limit) = limit.filter(|limit| bytes > u64::from(*limit)) {
+            return Err(invalid(LaunchError::SharedTooLarge { kernel: kernel.to_string(), bytes, limit }));
+        }
         let mut launch =
             Launch::new(program.clone(), grid, block, dynamic_shared, params, self.launches).map_err(invalid)?;
         self.memory.read(program.constant_base, &mut launch.constants).map_err(invalid)?;
         launch.textures = program.textures.iter().map(|name| self.bindings.get(name).cloned()).collect();
         self.launches += 1;
         Ok(launch)
+    }
+}
+
+/// A way to run a launch. Together with its [`Host`] it is a [`Device`].
+pub trait Executor {
+    /// Modules, memory and textures.
+    fn host(&mut self) -> &mut Host;
+    /// Runs a launch to its end.
+    fn execute(&mut self, launch: Launch) -> Result<(), DeviceError>;
+}
+
+impl<T: Executor> Device for T {
+    fn load_module(&mut self, name: &str, ptx: &str) -> Result<(), DeviceError> {
+        self.host().load_module(name, ptx)
+    }
+
+    fn alloc(&mut self, bytes: u64) -> Result<u64, DeviceError> {
+        self.host().alloc(bytes)
+    }
+
+    fn write(&mut self, address: u64, data: &[u8]) -> Result<(), DeviceError> {
+        self.host().write(address, data)
+    }
+
+    fn read(&mut self, address: u64, data: &mut [u8]) -> Result<(), DeviceError> {
+        self.host().read(address, data)
+    }
+
+    fn symbol(&mut self, name: &str) -> Result<(u64, u64), DeviceError> {
+        self.host().symbol(name)
+    }
+
+    fn bind_texture(&mut self, name: &str, binding: TextureBinding) -> Result<(), DeviceError> {
+        self.host().bind_texture(name, binding)
+    }
+
+    fn launch(
+        &mut self,
+        kernel: &str,
+        grid: Dim3,
+        block: Dim3,
+        dynamic_shared: u32,
+        args: &[Arg],
+    ) -> Result<(), DeviceError> {
+        let launch = self.host().launch(kernel, grid, block, dynamic_shared, args)?;
+        self.execute(launch)
     }
 }

@@ -29,8 +29,8 @@ pub enum LaunchError {
     ArgumentSize { kernel: String, index: usize, name: String, expected: u32, given: u32 },
     #[error("the parameter block of kernel {kernel} has {expected} bytes, {given} are given")]
     ParameterBlock { kernel: String, expected: u32, given: usize },
-    #[error("{bytes} bytes of shared memory are more than {limit} bytes")]
-    SharedTooLarge { bytes: u64, limit: u32 },
+    #[error("a CTA of kernel {kernel} needs {bytes} bytes of shared memory; at most {limit} are possible")]
+    SharedTooLarge { kernel: String, bytes: u64, limit: u32 },
 }
 
 /// Most shared memory that any launch may ask for; a GPU's own limit is the machine's business.
@@ -99,7 +99,8 @@ impl Launch {
         }
         let shared = program.static_shared as u64 + dynamic_shared as u64;
         if shared > MAX_SHARED_BYTES as u64 {
-            return Err(LaunchError::SharedTooLarge { bytes: shared, limit: MAX_SHARED_BYTES });
+            let kernel = program.kernel.clone();
+            return Err(LaunchError::SharedTooLarge { kernel, bytes: shared, limit: MAX_SHARED_BYTES });
         }
         let constants = program.constants.clone();
         let textures = vec![None; program.textures.len()];

@@ -5,6 +5,7 @@
 //! 2654435761 mod 2³²; u(i) = (h(i) >> 8) / 2²⁴.
 
 use std::collections::BTreeMap;
+use std::io::Write;
 use std::path::PathBuf;
 
 use warpwatt_simt::device::{Arg, Device, DeviceError, Dim3};
@@ -342,8 +343,16 @@ pub fn folder() -> Option<PathBuf> {
     if path.join("kernels/kernels.ptx").is_file() {
         return Some(path);
     }
-    eprintln!("SKIPPED: no reference kernels in {} (set WARPWATT_REFERENCE to their folder)", path.display());
+    let shown = path.display();
+    skipped(&format!("no reference kernels in {shown} (set WARPWATT_REFERENCE to their folder)"));
     None
+}
+
+/// Says loudly that a test was skipped. It writes past `cargo test`'s capture, which keeps from the screen what `eprintln!`
+/// says in a test that passes.
+pub fn skipped(why: &str) {
+    // A screen that cannot be written to is no reason to fail.
+    let _ = writeln!(std::io::stderr(), "SKIPPED: {why}");
 }
 
 /// A table of numbers by case name and column name, from a CSV text whose first column is the case.

@@ -202,10 +202,14 @@ fn speed(host: &Host) -> String {
     let cycles = host.cycles_per_second.map_or(String::new(), |v| format!("{}, ", si(v, "cycles/s")));
     let warps = host.warp_instructions_per_second.map_or("n/a".to_owned(), |v| si(v, "warp instructions/s"));
     let threads = if host.threads == 1 { "1 thread".to_owned() } else { format!("{} threads", host.threads) };
-    let stepped = match (host.stepped_sm_cycles, host.skip) {
+    let (stepped, simulated) = (host.stepped_sm_cycles, host.sm_cycles);
+    let counted = format!("{} of {} SM-cycles stepped", grouped(stepped), grouped(simulated));
+    let stepped = match (simulated, host.skip) {
         (0, _) => String::new(),
-        (stepped, true) => format!("; {} SM-cycles stepped", grouped(stepped)),
-        (stepped, false) => format!("; skipping off: all {} SM-cycles stepped", grouped(stepped)),
+        (_, true) => format!("; {counted}, the others skipped"),
+        // An SM stands still once its program has faulted.
+        (_, false) if stepped < simulated => format!("; skipping off: {counted}"),
+        (_, false) => format!("; skipping off: every cycle stepped, {counted}"),
     };
     format!("Simulated in {}: {cycles}{warps} ({threads}{stepped})", si(host.seconds, "s"))
 }

@@ -84,6 +84,7 @@ impl Argument {
 
 /// Resolves an argument for a parameter. `pointer` is the module's pointer size in bytes.
 pub fn resolve(spec: &ArgSpec, parameter: &Variable, pointer: usize, buffers: &[Buffer]) -> Outcome<Argument> {
+    mismatch(spec, parameter)?;
     let argument = match spec {
         ArgSpec::Table(table) => table_argument(table, Some(parameter), pointer, buffers)?,
         ArgSpec::Buffer(name) => buffer_argument(name, 0, pointer, buffers)?,
@@ -96,6 +97,49 @@ pub fn resolve(spec: &ArgSpec, parameter: &Variable, pointer: usize, buffers: &[
         return Err(Problem::input("job::arg-size", message).help(describe(parameter)));
     }
     Ok(argument)
+}
+
+/// Refuses what cannot be meant: a float for an integer parameter or the other way round, an address for a float. Signs
+/// do not matter, since compilers declare `int` parameters as `.u32` too, and `.b32` takes anything of its size.
+fn mismatch(spec: &ArgSpec, parameter: &Variable) -> Outcome<()> {
+    let untyped = matches!(parameter.ty, Type::B8 | Type::B16 | Type::B32 | Type::B64);
+    let scalar = parameter.dims.is_empty() && parameter.vector <= 1 && !untyped;
+    let Some(declared) = element_type(parameter.ty).filter(|_| scalar) else { return Ok(()) };
+    let (given, float) = match spec {
+        ArgSpec::Buffer(name) => (format!("the address of buffer `{name}`"), false),
+        ArgSpec::Table(table) => match (table.scalar(), &table.buffer, &table.alternate) {
+            (Some(ty), ..) => (format!("of type {}", ty.name()), ty.is_float()),
+            (None, Some(name), _) => (format!("the address of buffer `{name}`"), false),
+            (None, None, Some(_)) => ("the address of a buffer".to_owned(), false),
+            _ => return Ok(()),
+        },
+        ArgSpec::Int(_) | ArgSpec::Float(_) => return Ok(()),
+    };
+    if float == declared.is_float() {
+        return Ok(());
+    }
+    let message = format!("parameter `{}` is a .{}, but the argument is {given}", parameter.name, declared.name());
+    Err(Problem::input("job::arg-kind", message).help(describe(parameter)))
+}
+
+impl ArgTable {
+    /// The type of the number that it gives, if it is one.
+    fn scalar(&self) -> Option<ElementType> {
+        use ElementType::*;
+        let given = [
+            (U8, self.u8.is_some()),
+            (S8, self.s8.is_some()),
+            (U16, self.u16.is_some()),
+            (S16, self.s16.is_some()),
+            (U32, self.u32.is_some()),
+            (S32, self.s32.is_some()),
+            (U64, self.u64.is_some()),
+            (S64, self.s64.is_some()),
+            (F32, self.f32.is_some()),
+            (F64, self.f64.is_some()),
+        ];
+        given.into_iter().find(|(_, given)| *given).map(|(ty, _)| ty)
+    }
 }
 
 /// A plain number takes the type that the parameter declares.
@@ -175,6 +219,10 @@ fn table_argument(
     buffers: &[Buffer],
 ) -> Outcome<Argument> {
     let mut found = Vec::new();
+    if let Some(value) = table.f32.filter(|v| v.is_finite() && (*v as f32).is_infinite()) {
+        let message = format!("{value} does not fit an f32: the largest is {}", f32::MAX);
+        return Err(Problem::input("job::arg-misfit", message));
+    }
     let scalars = [
         table.u8.map(|v| v.to_le_bytes().to_vec()),
         table.s8.map(|v| v.to_le_bytes().to_vec()),
@@ -260,7 +308,5 @@ fn hex(text: &str) -> Option<Vec<u8>> {
 
 /// A short name for a buffer's contents, for results: element count, sum, checksum.
 pub fn summary(contents: &data::Contents, bytes: &[u8]) -> (f64, u64) {
-    let width = contents.element.bytes();
-    let sum = bytes.chunks_exact(width).map(|c| contents.element.value(c)).sum();
-    (sum, data::fnv1a(bytes))
+    (data::sum(contents.element, bytes).to_f64(), data::fnv1a(bytes))
 }

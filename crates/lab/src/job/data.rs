@@ -1,8 +1,11 @@
 //! A buffer's contents: made from a description, read from a file, compared with what was expected.
 
+use super::expect::Value;
 use super::file::{BufferSpec, ElementType, Init, Number};
 use super::random::Random;
 use crate::problem::{Outcome, Problem};
+use std::fs::File;
+use std::io::Read;
 use std::path::Path;
 
 /// Buffers larger than this are refused rather than tried.
@@ -72,9 +75,10 @@ impl ElementType {
         Some(())
     }
 
-    /// Appends a number; `None` if it does not fit the type (a fraction in an integer).
+    /// Appends a number; `None` if it does not fit the type (a fraction in an integer, a float beyond the largest one).
     pub fn push(self, out: &mut Vec<u8>, value: f64) -> Option<()> {
         match self {
+            ElementType::F32 if value.is_finite() && (value as f32).is_infinite() => return None,
             ElementType::F32 => out.extend_from_slice(&(value as f32).to_le_bytes()),
             ElementType::F64 => out.extend_from_slice(&value.to_le_bytes()),
             _ if value.fract() != 0.0 || !value.is_finite() => return None,
@@ -91,21 +95,53 @@ impl ElementType {
         }
     }
 
-    /// An element's value; whole numbers beyond 2⁵³ are rounded.
-    pub fn value(self, bytes: &[u8]) -> f64 {
+    /// An element's value.
+    pub fn value(self, bytes: &[u8]) -> Value {
         let mut raw = [0u8; 8];
         raw[..self.bytes()].copy_from_slice(&bytes[..self.bytes()]);
         let bits = u64::from_le_bytes(raw);
         match self {
-            ElementType::F32 => f64::from(f32::from_bits(bits as u32)),
-            ElementType::F64 => f64::from_bits(bits),
-            ElementType::S8 => f64::from(bits as i8),
-            ElementType::S16 => f64::from(bits as i16),
-            ElementType::S32 => f64::from(bits as i32),
-            ElementType::S64 => bits as i64 as f64,
-            _ => bits as f64,
+            ElementType::F32 => Value::Real(f32::from_bits(bits as u32).into()),
+            ElementType::F64 => Value::Real(f64::from_bits(bits)),
+            ElementType::S8 => Value::Whole((bits as i8).into()),
+            ElementType::S16 => Value::Whole((bits as i16).into()),
+            ElementType::S32 => Value::Whole((bits as i32).into()),
+            ElementType::S64 => Value::Whole((bits as i64).into()),
+            _ => Value::Whole(bits.into()),
         }
     }
+}
+
+/// The sum of elements: of integers exactly, of floats in double precision and in order.
+pub fn sum(element: ElementType, bytes: &[u8]) -> Value {
+    let values = bytes.chunks_exact(element.bytes()).map(|c| element.value(c));
+    match element.is_float() {
+        true => Value::Real(values.map(Value::to_f64).sum()),
+        false => Value::Whole(values.map(|v| if let Value::Whole(v) = v { v } else { 0 }).sum()),
+    }
+}
+
+/// Reads a file with data: an ordinary one of at most [`MAX_BUFFER_BYTES`].
+pub fn read_data(path: &Path) -> Outcome<Vec<u8>> {
+    let unreadable = |e: std::io::Error| Problem::unreadable(path, &e);
+    let shown = path.display();
+    let about = std::fs::metadata(path).map_err(unreadable)?;
+    if !about.is_file() {
+        return Err(Problem::input("file::not-regular", format!("`{shown}` is not an ordinary file")));
+    }
+    let limit = MAX_BUFFER_BYTES >> 30;
+    // It may grow meanwhile: what is read is limited too.
+    let mut bytes = Vec::new();
+    if about.len() <= MAX_BUFFER_BYTES {
+        let file = File::open(path).map_err(unreadable)?;
+        file.take(MAX_BUFFER_BYTES + 1).read_to_end(&mut bytes).map_err(unreadable)?;
+    }
+    if about.len().max(bytes.len() as u64) > MAX_BUFFER_BYTES {
+        let size = about.len().max(bytes.len() as u64);
+        let message = format!("`{shown}` has {size} bytes; at most {limit} GiB are read");
+        return Err(Problem::input("file::too-large", message));
+    }
+    Ok(bytes)
 }
 
 /// A buffer's description made into bytes: elements' type, count, contents.
@@ -125,7 +161,13 @@ pub fn contents(spec: &BufferSpec, folder: &Path) -> Result<Contents, (Problem, 
     stray_keys(spec)?;
     let shape = match spec.shape.as_ref().map(|s| s.as_slice()) {
         Some([]) => return Err((Problem::input("job::empty-shape", "a shape needs at least one dimension"), "shape")),
-        Some(dims) => Some(dims.iter().try_fold(1u64, |n, d| n.checked_mul(*d)).unwrap_or(u64::MAX)),
+        Some(dims) => {
+            if let Some(negative) = dims.iter().find(|d| **d < 0) {
+                let message = format!("a shape's dimension of {negative} is not in 1 to {}", MAX_BUFFER_BYTES);
+                return Err((Problem::input("job::dimension-range", message), "shape"));
+            }
+            Some(dims.iter().try_fold(1u64, |n, d| n.checked_mul(d.unsigned_abs())).unwrap_or(u64::MAX))
+        }
         None => None,
     };
     if shape == Some(0) {
@@ -195,10 +237,17 @@ fn fill(
                 return Err((Problem::input("job::empty-range", format!("low {low} is above high {high}")), "low"));
             }
             if element.is_float() {
-                let single = element == ElementType::F32;
+                let mut probe = Vec::new();
+                element.push(&mut probe, low).ok_or_else(|| misfit("low", low.to_string()))?;
+                element.push(&mut probe, high).ok_or_else(|| misfit("high", high.to_string()))?;
+                let (single, width) = (element == ElementType::F32, high - low);
+                if !width.is_finite() {
+                    let message = format!("from low {low} to high {high} is too far: the difference is not finite");
+                    return Err((Problem::input("job::not-finite", message), "high"));
+                }
                 for _ in 0..count {
                     let unit = if single { random.unit24() } else { random.unit53() };
-                    element.push(&mut out, low + (high - low) * unit);
+                    element.push(&mut out, low + width * unit);
                 }
             } else {
                 let mut probe = Vec::new();
@@ -229,14 +278,14 @@ fn fill(
                 return Err((Problem::input("job::value-count", message), "values"));
             }
             for (i, value) in values.iter().enumerate() {
-                let what = || misfit("values", format!("value {} ({value:?})", i + 1));
+                let what = || misfit("values", format!("value {} ({value})", i + 1));
                 element.push_number(&mut out, *value).ok_or_else(what)?;
             }
         }
         Init::Raw => {
             let Some(file) = &spec.file else { return Err(missing(spec, "raw", "file")) };
             let path = folder.join(file);
-            out = std::fs::read(&path).map_err(|e| (Problem::unreadable(&path, &e), "file"))?;
+            out = read_data(&path).map_err(|p| (p, "file"))?;
             if out.len() as u64 != total {
                 let message = format!("`{file}` has {} bytes, but buffer `{}` has {total}", out.len(), spec.name);
                 return Err((Problem::input("job::raw-size", message), "file"));
@@ -296,9 +345,12 @@ fn npy(spec: &BufferSpec, shape: Option<u64>, folder: &Path) -> Outcome<Contents
 pub fn read_npy(path: &Path) -> Outcome<Contents> {
     let shown = path.display();
     let bad = |why: String| Problem::input("job::npy", format!("`{shown}` cannot be used: {why}"));
-    let file = std::fs::read(path).map_err(|e| Problem::unreadable(path, &e))?;
+    let file = read_data(path)?;
     let mut rest = &file[..];
-    let header = npyz::NpyHeader::from_reader(&mut rest).map_err(|e| bad(e.to_string()))?;
+    let header = npyz::NpyHeader::from_reader(&mut rest).map_err(|e| match e.kind() {
+        std::io::ErrorKind::UnexpectedEof => bad("it ends within its header".to_owned()),
+        _ => bad(e.to_string()),
+    })?;
     let npyz::DType::Plain(kind) = header.dtype() else { return Err(bad("it holds records".to_owned())) };
     let descr = kind.to_string();
     let (order, name) = descr.split_at(descr.len().min(1));
@@ -324,7 +376,8 @@ pub fn read_npy(path: &Path) -> Outcome<Contents> {
     let count = header.shape().iter().try_fold(1u64, |n, d| n.checked_mul(*d)).unwrap_or(u64::MAX);
     let total = count.saturating_mul(element.bytes() as u64);
     if rest.len() as u64 != total {
-        return Err(bad(format!("its header says {total} bytes of data, it has {}", rest.len())));
+        let cut = if (rest.len() as u64) < total { "the file is cut short: " } else { "" };
+        return Err(bad(format!("{cut}its header says {total} bytes of data, it has {}", rest.len())));
     }
     Ok(Contents { element, count, bytes: rest.to_vec() })
 }
@@ -339,14 +392,14 @@ mod tests {
     use super::super::file::OneOrMany;
     use super::*;
 
-    fn spec(init: Init, element: ElementType, count: u64) -> BufferSpec {
+    fn spec(init: Init, element: ElementType, count: i64) -> BufferSpec {
         let shape = Some(OneOrMany::One(count));
         BufferSpec { name: "a".into(), element: Some(element), shape, init, ..Default::default() }
     }
 
     fn values(spec: &BufferSpec) -> Vec<f64> {
         let made = contents(spec, Path::new(".")).unwrap();
-        made.bytes.chunks(made.element.bytes()).map(|c| made.element.value(c)).collect()
+        made.bytes.chunks(made.element.bytes()).map(|c| made.element.value(c).to_f64()).collect()
     }
 
     #[test]
@@ -391,8 +444,39 @@ mod tests {
         std::fs::write(folder.path().join("a.npy"), &bytes).unwrap();
         let found = read_npy(&folder.path().join("a.npy")).unwrap();
         assert_eq!((found.element, found.count), (ElementType::F32, 6));
-        std::fs::write(folder.path().join("b.npy"), &bytes[..bytes.len() - 1]).unwrap();
-        assert_eq!(read_npy(&folder.path().join("b.npy")).unwrap_err().code(), "job::npy");
+        for (length, words) in
+            [(9, "within its header"), (60, "within its header"), (151, "is cut short: its header says 24")]
+        {
+            std::fs::write(folder.path().join("b.npy"), &bytes[..length]).unwrap();
+            let problem = read_npy(&folder.path().join("b.npy")).unwrap_err();
+            assert_eq!(problem.code(), "job::npy");
+            assert!(problem.to_string().contains(words), "{length} bytes: {problem}");
+        }
+    }
+
+    #[test]
+    fn only_ordinary_files_of_bearable_size_are_read() {
+        let folder = tempfile::tempdir().unwrap();
+        assert_eq!(read_data(folder.path()).unwrap_err().code(), "file::not-regular");
+        #[cfg(unix)]
+        assert_eq!(read_data(Path::new("/dev/zero")).unwrap_err().code(), "file::not-regular");
+        // A hole, not bytes.
+        let path = folder.path().join("huge.bin");
+        File::create(&path).unwrap().set_len(MAX_BUFFER_BYTES + 1).unwrap();
+        let problem = read_data(&path).unwrap_err();
+        assert_eq!(problem.code(), "file::too-large");
+        assert!(problem.to_string().contains("8589934593 bytes; at most 8 GiB"), "{problem}");
+    }
+
+    #[test]
+    fn floats_beyond_the_largest_one_do_not_fit() {
+        let refused = |spec: BufferSpec| contents(&spec, Path::new(".")).unwrap_err().0.code();
+        let wide =
+            |element, low, high| BufferSpec { low: Some(low), high: Some(high), ..spec(Init::Uniform, element, 4) };
+        assert_eq!(refused(wide(ElementType::F32, 0.0, 1e300)), "job::value-misfit");
+        assert_eq!(refused(wide(ElementType::F64, -1e308, 1e308)), "job::not-finite");
+        let constant = BufferSpec { value: Some(-1e39), ..spec(Init::Constant, ElementType::F32, 4) };
+        assert_eq!(refused(constant), "job::value-misfit");
     }
 
     #[test]

@@ -3,6 +3,7 @@
 use super::args::summary;
 use super::{Job, Rounds, Step};
 use serde::{Deserialize, Serialize};
+use std::sync::atomic::{AtomicBool, Ordering};
 use warpwatt_simt::device::{Device, DeviceError};
 
 /// A buffer after the last step.
@@ -30,8 +31,9 @@ pub struct Driven {
     pub differences: Vec<String>,
 }
 
-/// Runs a job's host side on a device.
-pub fn drive(job: &Job, device: &mut dyn Device) -> Result<Driven, DeviceError> {
+/// Runs a job's host side on a device. When `interrupted` is set, the device ends the launch under way, or the next one;
+/// a loop that launches nothing is ended here.
+pub fn drive(job: &Job, device: &mut dyn Device, interrupted: &AtomicBool) -> Result<Driven, DeviceError> {
     for module in &job.modules {
         device.load_module(&module.name, &module.text)?;
     }
@@ -50,7 +52,7 @@ pub fn drive(job: &Job, device: &mut dyn Device) -> Result<Driven, DeviceError> 
         binding.address = addresses[texture.buffer];
         device.bind_texture(&texture.name, binding)?;
     }
-    let mut host = Host { job, device, addresses };
+    let mut host = Host { job, device, addresses, launches: 0, interrupted };
     host.steps(&job.steps, 0)?;
     host.results()
 }
@@ -59,6 +61,8 @@ struct Host<'a> {
     job: &'a Job,
     device: &'a mut dyn Device,
     addresses: Vec<u64>,
+    launches: u64,
+    interrupted: &'a AtomicBool,
 }
 
 impl Host<'_> {
@@ -81,6 +85,7 @@ impl Host<'_> {
                 self.rounds(*rounds, &mut |host, inner| {
                     let round = if alone { round } else { inner };
                     let args: Vec<_> = args.iter().map(|a| a.value(round, &host.addresses)).collect();
+                    host.launches += 1;
                     host.device.launch(kernel, *grid, *block, *shared_bytes, &args)
                 })
             }
@@ -92,6 +97,12 @@ impl Host<'_> {
         rounds: Rounds,
         body: &mut dyn FnMut(&mut Self, u64) -> Result<(), DeviceError>,
     ) -> Result<(), DeviceError> {
+        let mut body = |host: &mut Self, round| {
+            let launches = host.launches;
+            body(host, round)?;
+            let stop = host.launches == launches && host.interrupted.load(Ordering::Relaxed);
+            if stop { Err(DeviceError::Interrupted) } else { Ok(()) }
+        };
         match rounds {
             Rounds::Count(count) => (0..count).try_for_each(|round| body(self, round)),
             Rounds::UntilZero { buffer, at_most } => {

@@ -1,7 +1,10 @@
 //! The launch description as the user writes it (TOML). Its JSON schema comes from these declarations.
 
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::de::{self, IntoDeserializer};
+use serde::{Deserialize, Deserializer, Serialize};
+use std::fmt;
+use std::marker::PhantomData;
 
 /// A launch description: PTX, buffers, what to launch, and what should come out.
 #[derive(Clone, Debug, Default, Deserialize, Serialize, JsonSchema)]
@@ -23,8 +26,8 @@ pub struct JobFile {
 }
 
 /// One value, or a list of them.
-#[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
-#[serde(untagged, expecting = "expected one value or a list of values of the same kind")]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[serde(untagged)]
 #[allow(missing_docs)]
 pub enum OneOrMany<T> {
     One(T),
@@ -44,6 +47,35 @@ impl<T> OneOrMany<T> {
             OneOrMany::One(value) => std::slice::from_ref(value),
             OneOrMany::Many(values) => values,
         }
+    }
+}
+
+impl<'de, T: Deserialize<'de>> Deserialize<'de> for OneOrMany<T> {
+    /// By hand rather than untagged, so that a mistake in a value is reported as what it is.
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Visitor<T>(PhantomData<T>);
+        impl<'de, T: Deserialize<'de>> de::Visitor<'de> for Visitor<T> {
+            type Value = OneOrMany<T>;
+            fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
+                f.write_str("one value or a list of values")
+            }
+            fn visit_str<E: de::Error>(self, value: &str) -> Result<Self::Value, E> {
+                T::deserialize(value.into_deserializer()).map(OneOrMany::One)
+            }
+            fn visit_i64<E: de::Error>(self, value: i64) -> Result<Self::Value, E> {
+                T::deserialize(value.into_deserializer()).map(OneOrMany::One)
+            }
+            fn visit_u64<E: de::Error>(self, value: u64) -> Result<Self::Value, E> {
+                T::deserialize(value.into_deserializer()).map(OneOrMany::One)
+            }
+            fn visit_f64<E: de::Error>(self, value: f64) -> Result<Self::Value, E> {
+                T::deserialize(value.into_deserializer()).map(OneOrMany::One)
+            }
+            fn visit_seq<A: de::SeqAccess<'de>>(self, list: A) -> Result<Self::Value, A::Error> {
+                Vec::deserialize(de::value::SeqAccessDeserializer::new(list)).map(OneOrMany::Many)
+            }
+        }
+        deserializer.deserialize_any(Visitor(PhantomData))
     }
 }
 
@@ -98,7 +130,8 @@ pub struct BufferSpec {
     pub element: Option<ElementType>,
     /// Number of elements, or a list of dimensions. May be left out with `values` and `npy`, whose length then counts.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub shape: Option<OneOrMany<u64>>,
+    #[schemars(with = "Option<OneOrMany<u64>>")]
+    pub shape: Option<OneOrMany<i64>>,
     /// Initial contents.
     #[serde(default)]
     pub init: Init,
@@ -146,6 +179,15 @@ pub enum Number {
     Float(f64),
 }
 
+impl fmt::Display for Number {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Number::Int(value) => value.fmt(f),
+            Number::Float(value) => value.fmt(f),
+        }
+    }
+}
+
 /// A texture reference bound to a buffer.
 #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -155,7 +197,8 @@ pub struct TextureSpec {
     /// The buffer that holds the texels, row by row without gaps.
     pub buffer: String,
     /// Width, or width and height, or width, height and depth, in texels.
-    pub size: OneOrMany<u32>,
+    #[schemars(with = "OneOrMany<u32>")]
+    pub size: OneOrMany<i64>,
     /// Channels per texel: 1, 2 or 4.
     #[serde(default = "one")]
     pub channels: u8,
@@ -186,10 +229,12 @@ pub struct StepSpec {
     pub launch: Option<String>,
     /// `launch`: CTAs in x, or in x and y, or in x, y and z.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub grid: Option<OneOrMany<u32>>,
+    #[schemars(with = "Option<OneOrMany<u32>>")]
+    pub grid: Option<OneOrMany<i64>>,
     /// `launch`: threads of a CTA, likewise.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub block: Option<OneOrMany<u32>>,
+    #[schemars(with = "Option<OneOrMany<u32>>")]
+    pub block: Option<OneOrMany<i64>>,
     /// `launch`: bytes of dynamic shared memory.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub shared_bytes: Option<u32>,
@@ -198,13 +243,15 @@ pub struct StepSpec {
     pub args: Vec<ArgSpec>,
     /// `launch`, `do`: how many times (default 1).
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub repeat: Option<u64>,
+    #[schemars(range(min = 1))]
+    pub repeat: Option<i64>,
     /// `launch`, `do`: repeats until the first element of this buffer is zero after a round.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub until_zero: Option<String>,
     /// `until_zero`: the run fails after so many rounds (default 100,000).
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub max_rounds: Option<u64>,
+    #[schemars(range(min = 1))]
+    pub max_rounds: Option<i64>,
     /// Steps of a loop's body.
     #[serde(rename = "do", skip_serializing_if = "Vec::is_empty")]
     pub body: Vec<StepSpec>,
@@ -281,11 +328,11 @@ pub struct ArgTable {
 
 impl<'de> Deserialize<'de> for ArgSpec {
     /// By hand rather than untagged, so that a mistake inside a table is reported as what it is.
-    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         struct Visitor;
-        impl<'de> serde::de::Visitor<'de> for Visitor {
+        impl<'de> de::Visitor<'de> for Visitor {
             type Value = ArgSpec;
-            fn expecting(&self, f: &mut std::fmt::Formatter) -> std::fmt::Result {
+            fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
                 f.write_str("a buffer's name, a number, or a table such as { u32 = 5 }")
             }
             fn visit_str<E>(self, value: &str) -> Result<ArgSpec, E> {
@@ -294,14 +341,14 @@ impl<'de> Deserialize<'de> for ArgSpec {
             fn visit_i64<E>(self, value: i64) -> Result<ArgSpec, E> {
                 Ok(ArgSpec::Int(value))
             }
-            fn visit_u64<E: serde::de::Error>(self, value: u64) -> Result<ArgSpec, E> {
+            fn visit_u64<E: de::Error>(self, value: u64) -> Result<ArgSpec, E> {
                 i64::try_from(value).map(ArgSpec::Int).map_err(|_| E::custom("number too large"))
             }
             fn visit_f64<E>(self, value: f64) -> Result<ArgSpec, E> {
                 Ok(ArgSpec::Float(value))
             }
-            fn visit_map<A: serde::de::MapAccess<'de>>(self, map: A) -> Result<ArgSpec, A::Error> {
-                let table = ArgTable::deserialize(serde::de::value::MapAccessDeserializer::new(map))?;
+            fn visit_map<A: de::MapAccess<'de>>(self, map: A) -> Result<ArgSpec, A::Error> {
+                let table = ArgTable::deserialize(de::value::MapAccessDeserializer::new(map))?;
                 Ok(ArgSpec::Table(Box::new(table)))
             }
         }
@@ -315,22 +362,26 @@ impl<'de> Deserialize<'de> for ArgSpec {
 pub struct ExpectSpec {
     /// The buffer.
     pub buffer: String,
+    /// The elements meant, `[first, end]`: `first` and up to but without `end`. All of them if absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<[u64; 2]>")]
+    pub range: Option<[i64; 2]>,
     /// A NumPy file with the expected elements.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub npy: Option<String>,
     /// A file with the expected bytes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub raw: Option<String>,
-    /// The expected elements; fewer than the buffer has check only its beginning.
+    /// The expected elements.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub values: Option<Vec<Number>>,
-    /// 64-bit FNV-1a of the buffer's bytes, 16 hexadecimal digits.
+    /// 64-bit FNV-1a of the bytes, 16 hexadecimal digits.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fnv1a: Option<String>,
-    /// Sum of the elements, in double precision.
+    /// Sum of the elements: exact for integers, in double precision for floats.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub sum: Option<f64>,
-    /// Allowed difference relative to the expected value (default 0: equal). With `npy`, `raw`, `values`, `sum`.
+    pub sum: Option<Number>,
+    /// Allowed difference relative to the expected value (default 0: the same bytes). With `npy`, `raw`, `values`, `sum`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub relative: Option<f64>,
     /// Allowed absolute difference (default 0). Either of the two suffices.

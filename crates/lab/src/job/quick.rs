@@ -58,8 +58,8 @@ pub fn quick(path: &Path, quick: &Quick) -> Outcome<Job> {
     resolve::resolve(file, Path::new(""), &stem, &Places { name: "command line (as TOML)", text: &text })
 }
 
-fn shape(option: &str, text: &str) -> Outcome<OneOrMany<u32>> {
-    let parts: Result<Vec<u32>, _> = text.split(['x', ',']).map(|p| p.trim().parse::<u32>()).collect();
+fn shape(option: &str, text: &str) -> Outcome<OneOrMany<i64>> {
+    let parts: Result<Vec<i64>, _> = text.split(['x', ',']).map(|p| p.trim().parse()).collect();
     parts.map(OneOrMany::Many).map_err(|_| {
         let problem = Problem::input("quick::shape", format!("{option} `{text}` is not a shape"));
         problem.help("write 64, or 16x16, or 8x8x8")
@@ -117,7 +117,7 @@ fn buffer(text: &str, number: usize) -> Result<BufferSpec, String> {
     let ty = parts.next().unwrap_or_default();
     let element = ElementType::by_name(ty).ok_or_else(|| format!("`{ty}` is no element type"))?;
     let count = parts.next().ok_or("the number of elements is missing")?;
-    let count: u64 = count.parse().map_err(|_| format!("`{count}` is no number of elements"))?;
+    let count: i64 = count.parse().map_err(|_| format!("`{count}` is no number of elements"))?;
     let mut spec =
         BufferSpec { name, element: Some(element), shape: Some(OneOrMany::One(count)), ..Default::default() };
     spec.init = match parts.next() {

@@ -1,8 +1,8 @@
 //! Checks a launch description against its PTX and makes it a [`Job`]. Every mistake is shown at its place.
 
-use super::data::{self, read_npy};
-use super::expect::{Expect, What};
-use super::file::{BufferSpec, ElementType, ExpectSpec, JobFile, OneOrMany, StepSpec, TextureSpec};
+use super::data::{self, read_data, read_npy};
+use super::expect::{Expect, Value, What};
+use super::file::{BufferSpec, ElementType, ExpectSpec, JobFile, Number, OneOrMany, StepSpec, TextureSpec};
 use super::places::{Part, Places};
 use super::{Buffer, Job, PtxFile, Rounds, Step, Texture, args, read_ptx};
 use crate::problem::{Outcome, Problem};
@@ -16,6 +16,8 @@ const DEFAULT_MAX_ROUNDS: u64 = 100_000;
 const MAX_GRID: [u64; 3] = [(1 << 31) - 1, 65535, 65535];
 const MAX_BLOCK: [u64; 3] = [1024, 1024, 64];
 const MAX_THREADS: u64 = 1024;
+/// Largest texture in x (one-dimensional, of linear memory), y and z: likewise.
+const MAX_TEXELS: [u64; 3] = [1 << 27, 65536, 4096];
 
 /// Resolves a description whose relative file names start at `folder`.
 pub fn resolve(file: JobFile, folder: &Path, stem: &str, places: &Places<'_>) -> Outcome<Job> {
@@ -75,8 +77,18 @@ fn modules(file: &JobFile, folder: &Path, places: &Places<'_>) -> Outcome<Vec<Pt
         let problem = Problem::input("job::no-ptx", format!("{}: no PTX file is named", places.name));
         return Err(problem.help("add `ptx = \"kernels.ptx\"`"));
     }
-    file.ptx
-        .as_slice()
+    let names = file.ptx.as_slice();
+    let mut seen = Vec::new();
+    for (i, name) in names.iter().enumerate() {
+        let path = folder.join(name);
+        let path = path.canonicalize().unwrap_or(path);
+        if seen.contains(&path) {
+            let problem = Problem::input("job::duplicate", format!("`{name}` is named twice")).help("name it once");
+            return Err(places.mark(problem, &["ptx".into(), i.into()], "again"));
+        }
+        seen.push(path);
+    }
+    names
         .iter()
         .map(|name| {
             let read = read_ptx(&folder.join(name), name);
@@ -138,7 +150,7 @@ fn texture(spec: &TextureSpec, job: &Job) -> Located<Texture> {
     if !matches!(spec.channels, 1 | 2 | 4) {
         return Err((Problem::input("job::texture-channels", "a texel has 1, 2 or 4 channels"), "channels"));
     }
-    let size = dims(&spec.size).ok_or((Problem::input("job::texture-size", "a size has 1 to 3 dimensions"), "size"))?;
+    let size = dims("size", &spec.size, MAX_TEXELS).map_err(|(problem, _)| (problem, "size"))?;
     let texels = size.iter().map(|d| u64::from(*d)).product::<u64>();
     if texels == 0 || texels.saturating_mul(u64::from(spec.channels)) > contents.count {
         let have = contents.count;
@@ -163,14 +175,23 @@ fn texture(spec: &TextureSpec, job: &Job) -> Located<Texture> {
     Ok(Texture { name: spec.name.clone(), buffer, binding })
 }
 
-/// One to three dimensions, the missing ones 1.
-fn dims(given: &OneOrMany<u32>) -> Option<Dim3> {
-    match *given.as_slice() {
-        [x] => Some([x, 1, 1]),
-        [x, y] => Some([x, y, 1]),
-        [x, y, z] => Some([x, y, z]),
-        _ => None,
+/// One to three dimensions, the missing ones 1. A problem comes with the number of the dimension, if it is that of one.
+fn dims(key: &str, given: &OneOrMany<i64>, most: [u64; 3]) -> Result<Dim3, (Problem, Option<usize>)> {
+    let given = given.as_slice();
+    if !(1..=3).contains(&given.len()) {
+        return Err((Problem::input("job::dimensions", format!("a {key} has 1 to 3 dimensions")), None));
     }
+    let mut dims = [1; 3];
+    for (i, (size, most)) in given.iter().zip(most).enumerate() {
+        match u32::try_from(*size) {
+            Ok(size) if size > 0 && u64::from(size) <= most => dims[i] = size,
+            _ => {
+                let message = format!("a {key}'s dimension of {size} is not in 1 to {most}");
+                return Err((Problem::input("job::dimension-range", message), Some(i)));
+            }
+        }
+    }
+    Ok(dims)
 }
 
 struct StepReader<'a> {
@@ -235,18 +256,25 @@ impl StepReader<'_> {
     }
 
     fn rounds(&self, spec: &StepSpec, path: &[Part<'static>]) -> Outcome<Rounds> {
+        for (key, given) in [("repeat", spec.repeat), ("max_rounds", spec.max_rounds)] {
+            if let Some(wrong) = given.filter(|n| *n < 1) {
+                let message = format!("`{key}` = {wrong} is not in 1 to {}", i64::MAX);
+                return self.fail(path, key, Problem::input("job::rounds-range", message));
+            }
+        }
+        let count = |given: Option<i64>| given.map(i64::unsigned_abs);
         let Some(name) = &spec.until_zero else {
             if spec.max_rounds.is_some() {
                 let problem = Problem::input("job::step-key", "`max_rounds` goes with `until_zero`");
                 return self.fail(path, "max_rounds", problem);
             }
-            return Ok(Rounds::Count(spec.repeat.unwrap_or(1)));
+            return Ok(Rounds::Count(count(spec.repeat).unwrap_or(1)));
         };
         if spec.repeat.is_some() {
             return self.fail(path, "repeat", Problem::input("job::step-key", "either `repeat` or `until_zero`"));
         }
         let buffer = args::find_buffer(name, &self.job.buffers).or_else(|p| self.fail(path, "until_zero", p))?;
-        Ok(Rounds::UntilZero { buffer, at_most: spec.max_rounds.unwrap_or(DEFAULT_MAX_ROUNDS) })
+        Ok(Rounds::UntilZero { buffer, at_most: count(spec.max_rounds).unwrap_or(DEFAULT_MAX_ROUNDS) })
     }
 
     fn launch(&self, spec: &StepSpec, kernel: &str, rounds: Rounds, path: &[Part<'static>]) -> Outcome<Step> {
@@ -288,7 +316,7 @@ impl StepReader<'_> {
 
     fn shape(
         &self,
-        given: Option<&OneOrMany<u32>>,
+        given: Option<&OneOrMany<i64>>,
         key: &'static str,
         most: [u64; 3],
         path: &[Part<'static>],
@@ -297,16 +325,12 @@ impl StepReader<'_> {
             let problem = Problem::input("job::no-shape-of-launch", format!("this launch has no `{key}`"));
             return self.fail(path, "launch", problem.help(format!("add `{key} = 64` or `{key} = [16, 16]`")));
         };
-        let Some(shape) = dims(given) else {
-            return self.fail(path, key, Problem::input("job::dimensions", format!("a {key} has 1 to 3 dimensions")));
-        };
-        for (size, most) in shape.iter().zip(most) {
-            if *size == 0 || u64::from(*size) > most {
-                let message = format!("a {key}'s dimension of {size} is not in 1 to {most}");
-                return self.fail(path, key, Problem::input("job::dimension-range", message));
-            }
-        }
-        Ok(shape)
+        dims(key, given, most).map_err(|(problem, dimension)| {
+            let mut path = path.to_vec();
+            path.push(key.into());
+            path.extend(dimension.map(Part::Index));
+            self.places.mark(problem, &path, "here")
+        })
     }
 }
 
@@ -326,62 +350,99 @@ pub fn find_kernel<'a>(modules: &'a [PtxFile], name: &str) -> Outcome<(&'a Funct
 fn expect(spec: &ExpectSpec, folder: &Path, job: &Job) -> Located<Expect> {
     let buffer = args::find_buffer(&spec.buffer, &job.buffers).map_err(|p| (p, "buffer"))?;
     let contents = &job.buffers[buffer].contents;
-    let (relative, absolute) = (spec.relative.unwrap_or(0.0), spec.absolute.unwrap_or(0.0));
-    let negative = |v: f64| v.is_nan() || v < 0.0;
-    if negative(relative) || negative(absolute) {
-        let key = if negative(relative) { "relative" } else { "absolute" };
-        return Err((Problem::input("job::tolerance", "a tolerance is a number from 0 upwards"), key));
-    }
-    let kinds =
-        [spec.npy.is_some(), spec.raw.is_some(), spec.values.is_some(), spec.fnv1a.is_some(), spec.sum.is_some()];
-    if kinds.iter().filter(|k| **k).count() != 1 {
+    let kinds = [
+        ("npy", spec.npy.is_some()),
+        ("raw", spec.raw.is_some()),
+        ("values", spec.values.is_some()),
+        ("fnv1a", spec.fnv1a.is_some()),
+        ("sum", spec.sum.is_some()),
+    ];
+    if kinds.iter().filter(|(_, given)| *given).count() != 1 {
         let message = "an expectation has exactly one of `npy`, `raw`, `values`, `fnv1a`, `sum`";
         return Err((Problem::input("job::expect-kind", message), "buffer"));
     }
-    let same_size = |bytes: Vec<u8>, key| match bytes.len() == contents.bytes.len() {
-        true => Ok(What::Bytes(bytes)),
-        false => {
-            let message =
-                format!("{} bytes are expected, but `{}` has {}", bytes.len(), spec.buffer, contents.bytes.len());
-            Err((Problem::input("job::expect-size", message), key))
+    for (key, given) in [("relative", spec.relative), ("absolute", spec.absolute)] {
+        if given.is_some_and(|v| !v.is_finite() || v < 0.0) {
+            return Err((Problem::input("job::tolerance", "a tolerance is a finite number from 0 upwards"), key));
         }
+        if given.is_some() && spec.fnv1a.is_some() {
+            let message = format!("`{key}` goes with `npy`, `raw`, `values` or `sum`, not with `fnv1a`");
+            return Err((Problem::input("job::stray-key", message), key));
+        }
+    }
+    let [first, end] = spec.range.unwrap_or([0, contents.count as i64]);
+    if first < 0 || first >= end || end.unsigned_abs() > contents.count {
+        let message = format!("`{}` has no elements from {first} up to {end}", spec.buffer);
+        let help = format!("range = [first, end] with 0 ≤ first < end ≤ {}", contents.count);
+        return Err((Problem::input("job::expect-range", message).help(help), "range"));
+    }
+    let elements = first as usize..end as usize;
+    let what = what(spec, folder, contents, elements.len())?;
+    Ok(Expect {
+        buffer,
+        elements,
+        what,
+        relative: spec.relative.unwrap_or(0.0),
+        absolute: spec.absolute.unwrap_or(0.0),
+    })
+}
+
+/// What is expected of so many elements.
+fn what(spec: &ExpectSpec, folder: &Path, contents: &data::Contents, count: usize) -> Located<What> {
+    let (name, element) = (&spec.buffer, contents.element);
+    let size_problem = |given: String, key| {
+        let problem = Problem::input("job::expect-size", format!("{given} for the {count} elements of `{name}`"));
+        let help = "give as many as there are, or say with `range = [first, end]` which elements are meant";
+        Err((problem.help(help), key))
     };
-    let what = if let Some(name) = &spec.npy {
-        let found = read_npy(&folder.join(name)).map_err(|p| (p, "npy"))?;
-        if found.element != contents.element {
-            let message = format!(
-                "`{name}` holds {}, but `{}` is {}",
-                found.element.name(),
-                spec.buffer,
-                contents.element.name()
-            );
+    if let Some(file) = &spec.npy {
+        let found = read_npy(&folder.join(file)).map_err(|p| (p, "npy"))?;
+        if found.element != element {
+            let message = format!("`{file}` holds {}, but `{name}` is {}", found.element.name(), element.name());
             return Err((Problem::input("job::expect-type", message), "npy"));
         }
-        same_size(found.bytes, "npy")?
-    } else if let Some(name) = &spec.raw {
-        let path = folder.join(name);
-        same_size(std::fs::read(&path).map_err(|e| (Problem::unreadable(&path, &e), "raw"))?, "raw")?
-    } else if let Some(values) = &spec.values {
-        if values.len() as u64 > contents.count {
-            let message = format!("{} values for the {} elements of `{}`", values.len(), contents.count, spec.buffer);
-            return Err((Problem::input("job::expect-size", message), "values"));
+        if found.count != count as u64 {
+            return size_problem(format!("{} values", found.count), "npy");
+        }
+        return Ok(What::Bytes(found.bytes));
+    }
+    if let Some(file) = &spec.raw {
+        let found = read_data(&folder.join(file)).map_err(|p| (p, "raw"))?;
+        if found.len() != count * element.bytes() {
+            return size_problem(format!("{} bytes ({} each)", found.len(), element.bytes()), "raw");
+        }
+        return Ok(What::Bytes(found));
+    }
+    if let Some(values) = &spec.values {
+        if values.len() != count {
+            return size_problem(format!("{} values", values.len()), "values");
         }
         let mut bytes = Vec::new();
         for value in values {
-            contents.element.push_number(&mut bytes, *value).ok_or_else(|| {
-                let message =
-                    format!("{value:?} does not fit the type {} of `{}`", contents.element.name(), spec.buffer);
+            element.push_number(&mut bytes, *value).ok_or_else(|| {
+                let message = format!("{value} does not fit the type {} of `{name}`", element.name());
                 (Problem::input("job::value-misfit", message), "values")
             })?;
         }
-        What::Bytes(bytes)
-    } else if let Some(text) = &spec.fnv1a {
+        return Ok(What::Bytes(bytes));
+    }
+    if let Some(text) = &spec.fnv1a {
         let parsed = u64::from_str_radix(text.trim_start_matches("0x"), 16);
-        What::Checksum(parsed.map_err(|_| {
+        return parsed.map(What::Checksum).map_err(|_| {
             (Problem::input("job::checksum", format!("`{text}` is not a 64-bit hexadecimal number")), "fnv1a")
-        })?)
-    } else {
-        What::Sum(spec.sum.unwrap_or(0.0))
-    };
-    Ok(Expect { buffer, what, relative, absolute })
+        });
+    }
+    match (spec.sum.unwrap_or(Number::Int(0)), element.is_float()) {
+        (Number::Float(sum), _) if !sum.is_finite() => {
+            Err((Problem::input("job::not-finite", "`sum` must be a finite number"), "sum"))
+        }
+        (Number::Float(sum), false) if sum.fract() != 0.0 => {
+            let message = format!("{sum} is not a sum of whole numbers, but `{name}` is {}", element.name());
+            Err((Problem::input("job::value-misfit", message), "sum"))
+        }
+        (Number::Int(sum), true) => Ok(What::Sum(Value::Real(sum as f64))),
+        (Number::Float(sum), true) => Ok(What::Sum(Value::Real(sum))),
+        (Number::Int(sum), false) => Ok(What::Sum(Value::Whole(sum.into()))),
+        (Number::Float(sum), false) => Ok(What::Sum(Value::Whole(sum as i128))),
+    }
 }

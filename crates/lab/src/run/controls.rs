@@ -1,6 +1,7 @@
 //! What a caller of a run decides besides its inputs, and what it is told meanwhile.
 
 use crate::problem::Problem;
+use std::ops::RangeInclusive;
 use std::path::PathBuf;
 use std::str::FromStr;
 use std::sync::Arc;
@@ -43,6 +44,10 @@ pub enum Every {
     Cycles(u64),
 }
 
+/// Legal intervals. A checkpoint takes some milliseconds, and is considered every few thousand cycles.
+const SECONDS: RangeInclusive<f64> = 0.1..=30.0 * 86_400.0;
+const CYCLES: RangeInclusive<f64> = 1e3..=1e12;
+
 impl FromStr for Every {
     type Err = Problem;
 
@@ -50,7 +55,7 @@ impl FromStr for Every {
     fn from_str(text: &str) -> Result<Every, Problem> {
         let wrong = || {
             let problem = Problem::input("run::every", format!("`{text}` is no interval for checkpoints"));
-            problem.help("write 30s, 5min, 1h, or 500000cycles")
+            problem.help("write 30s, 5min, 1h (0.1s to 720h), or 500000cycles (1000 to 1000000000000)")
         };
         let unit_at = text.find(|c: char| !c.is_ascii_digit() && c != '.' && c != '_').ok_or_else(wrong)?;
         let (number, unit) = text.split_at(unit_at);
@@ -60,10 +65,10 @@ impl FromStr for Every {
             "s" | "sec" | "seconds" => number,
             "m" | "min" | "minutes" => 60.0 * number,
             "h" | "hours" => 3600.0 * number,
-            "cycles" | "cycle" | "cy" if (1.0..1e18).contains(&number) => return Ok(Every::Cycles(number as u64)),
+            "cycles" | "cycle" | "cy" if CYCLES.contains(&number) => return Ok(Every::Cycles(number as u64)),
             _ => return Err(wrong()),
         };
-        if seconds > 0.0 && seconds.is_finite() { Ok(Every::Seconds(seconds)) } else { Err(wrong()) }
+        if SECONDS.contains(&seconds) { Ok(Every::Seconds(seconds)) } else { Err(wrong()) }
     }
 }
 
@@ -106,7 +111,9 @@ mod tests {
         assert_eq!("1.5h".parse::<Every>().unwrap(), Every::Seconds(5400.0));
         assert_eq!("5min".parse::<Every>().unwrap(), Every::Seconds(300.0));
         assert_eq!("500_000cycles".parse::<Every>().unwrap(), Every::Cycles(500_000));
-        for wrong in ["", "30", "s", "-1s", "0s", "0cycles", "5 parsecs", "1e400h", "...s"] {
+        assert_eq!("720h".parse::<Every>().unwrap(), Every::Seconds(2_592_000.0));
+        let absurd = ["0s", "1ms", "721h", "0cycles", "999cycles", "2000000000000cycles"];
+        for wrong in ["", "30", "s", "-1s", "5 parsecs", "1e400h", "...s"].into_iter().chain(absurd) {
             assert_eq!(wrong.parse::<Every>().unwrap_err().code(), "run::every", "{wrong}");
         }
     }

@@ -33,8 +33,8 @@ pub(super) fn finish(
             // The machine is fine: the host program gave up, or a checkpoint could not be written.
             Driven { verified: Verified { verified: Some(false), detail: message }, buffers: Vec::new() }
         }
-        Err(DeviceError::Failed(message)) => {
-            told = message;
+        Err(error) => {
+            told = error.to_string();
             Driven { verified: Verified { verified: None, detail: String::new() }, buffers: Vec::new() }
         }
     };

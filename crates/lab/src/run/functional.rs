@@ -3,17 +3,20 @@
 use super::{Controls, Prepared, Report, Reporter, Simulated, Stage, host};
 use crate::transcript::{Shared, Transcript};
 use warpwatt_machine::stats::{Counters, Ending, LaunchStats, RunStats};
-use warpwatt_simt::device::{Arg, Device, DeviceError, Dim3, TextureBinding};
+use warpwatt_simt::device::DeviceError;
 use warpwatt_simt::fault::FaultKind;
 use warpwatt_simt::functional::FunctionalDevice;
+use warpwatt_simt::host::{Executor, Host};
+use warpwatt_simt::launch::Launch;
 
 /// Runs a program on the functional device.
 pub(super) fn simulate(prepared: &Prepared, controls: Controls) -> Simulated {
     let mut device = Counted { device: FunctionalDevice::default(), launches: Vec::new(), report: controls.report };
     device.device.host().registers_override = prepared.request.registers;
     let log = Shared::default();
-    let driven = prepared.drive(&mut device, Transcript::default(), &log);
+    let driven = prepared.drive(&mut device, Transcript::default(), &log, &controls.interrupted);
     let ending = match device.device.fault() {
+        None if matches!(driven, Err(DeviceError::Interrupted)) => Ending::Interrupted,
         None => Ending::Completed,
         Some(fault) if matches!(fault.kind, FaultKind::BarrierDeadlock { .. }) => {
             Ending::Deadlock { message: fault.to_string() }
@@ -33,68 +36,28 @@ struct Counted {
     report: Reporter,
 }
 
-impl Device for Counted {
-    fn load_module(&mut self, name: &str, ptx: &str) -> Result<(), DeviceError> {
-        self.device.load_module(name, ptx)
+impl Executor for Counted {
+    fn host(&mut self) -> &mut Host {
+        self.device.host()
     }
 
-    fn alloc(&mut self, bytes: u64) -> Result<u64, DeviceError> {
-        self.device.alloc(bytes)
-    }
-
-    fn write(&mut self, address: u64, data: &[u8]) -> Result<(), DeviceError> {
-        self.device.write(address, data)
-    }
-
-    fn read(&mut self, address: u64, data: &mut [u8]) -> Result<(), DeviceError> {
-        self.device.read(address, data)
-    }
-
-    fn symbol(&mut self, name: &str) -> Result<(u64, u64), DeviceError> {
-        self.device.symbol(name)
-    }
-
-    fn bind_texture(&mut self, name: &str, binding: TextureBinding) -> Result<(), DeviceError> {
-        self.device.bind_texture(name, binding)
-    }
-
-    fn launch(
-        &mut self,
-        kernel: &str,
-        grid: Dim3,
-        block: Dim3,
-        dynamic_shared: u32,
-        args: &[Arg],
-    ) -> Result<(), DeviceError> {
-        let before = self.device.counts();
-        let ctas = grid.iter().map(|d| u64::from(*d)).product();
+    fn execute(&mut self, launch: Launch) -> Result<(), DeviceError> {
+        let (before, ctas) = (self.device.counts(), launch.ctas());
         (self.report)(&Report {
             stage: Stage::Functional,
-            kernel: kernel.to_owned(),
+            kernel: launch.program.kernel.clone(),
             launch: self.launches.len() as u64,
             cycles: 0,
             warp_instructions: before.warp_instructions,
             ctas_done: 0,
             ctas_total: ctas,
         });
-        let program = self.device.host().program(kernel)?;
-        let result = self.device.launch(kernel, grid, block, dynamic_shared, args);
-        if let Err(DeviceError::Invalid(_)) = result {
-            return result;
-        }
-        let after = self.device.counts();
-        let counters = Counters {
-            warp_instructions: after.warp_instructions - before.warp_instructions,
-            thread_instructions: after.thread_instructions - before.thread_instructions,
-            ctas: if result.is_ok() { ctas } else { 0 },
-            ..Counters::default()
-        };
-        self.launches.push(LaunchStats {
-            kernel: kernel.to_owned(),
-            grid,
-            block,
-            registers_per_thread: program.registers_per_thread,
-            shared_bytes: program.static_shared + dynamic_shared,
+        let mut stats = LaunchStats {
+            kernel: launch.program.kernel.clone(),
+            grid: launch.grid,
+            block: launch.block,
+            registers_per_thread: launch.program.registers_per_thread,
+            shared_bytes: launch.shared_bytes(),
             ctas_per_sm: 0,
             occupancy_limit: String::new(),
             cycles: 0,
@@ -102,8 +65,14 @@ impl Device for Counted {
             start: 0,
             end: 0,
             slots: Vec::new(),
-            counters,
-        });
+            counters: Counters::default(),
+        };
+        let result = self.device.execute(launch);
+        let after = self.device.counts();
+        stats.counters.warp_instructions = after.warp_instructions - before.warp_instructions;
+        stats.counters.thread_instructions = after.thread_instructions - before.thread_instructions;
+        stats.counters.ctas = if result.is_ok() { ctas } else { 0 };
+        self.launches.push(stats);
         result
     }
 }

@@ -16,6 +16,7 @@ use crate::transcript::{Recorded, Shared, Transcript, lock};
 use crate::{power, store};
 use serde_json::json;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 use warpwatt_machine::hooks::Report as PolicyReport;
 use warpwatt_machine::spec::Spec;
@@ -102,6 +103,7 @@ pub fn prepare(request: &Request) -> Outcome<Prepared> {
 pub fn run(request: &Request, controls: Controls) -> Outcome<Finished> {
     let mut request = request.clone();
     request.make_absolute()?;
+    controls.directory.as_deref().map(store::check_directory).transpose()?;
     let prepared = prepare(&request)?;
     if let Some(directory) = &controls.directory
         && let Some(record) = store::look_up(directory, &prepared.key, controls.force)?
@@ -114,6 +116,7 @@ pub fn run(request: &Request, controls: Controls) -> Outcome<Finished> {
 
 /// Goes on with a run from its last checkpoint.
 pub fn resume(directory: &Path, threads: Option<u32>, mut controls: Controls) -> Outcome<Finished> {
+    store::check_directory(directory)?;
     let checkpoint = Checkpoint::read(directory)?;
     let mut request = checkpoint.request.clone();
     request.threads = threads.unwrap_or(request.threads);
@@ -149,7 +152,13 @@ impl Prepared {
     }
 
     /// Runs the host program on a device. `earlier` is what it did before a checkpoint.
-    fn drive(&self, device: &mut dyn Device, earlier: Transcript, log: &Shared) -> Result<Driven, DeviceError> {
+    fn drive(
+        &self,
+        device: &mut dyn Device,
+        earlier: Transcript,
+        log: &Shared,
+        interrupted: &AtomicBool,
+    ) -> Result<Driven, DeviceError> {
         let mut device = Recorded::new(device, earlier, log.clone());
         match &self.program {
             Program::Workload(workload, size, _) => {
@@ -158,7 +167,7 @@ impl Prepared {
                 Ok(Driven { verified, buffers: Vec::new() })
             }
             Program::Job(job) => {
-                let driven = drive(job, &mut device)?;
+                let driven = drive(job, &mut device, interrupted)?;
                 let compared = !job.expects.is_empty();
                 let detail = match (compared, driven.differences.as_slice()) {
                     (false, _) => "no expected output is given".to_owned(),
@@ -184,6 +193,7 @@ fn host(prepared: &Prepared, stats: &RunStats, log: &Shared, before: f64) -> Hos
         warp_instructions_per_second: speed(sum(|l| l.counters.warp_instructions)),
         threads: prepared.request.threads,
         skip: prepared.request.skip,
+        sm_cycles: stats.samples.iter().flat_map(|s| &s.sms).map(|sm| sm.cycles).sum(),
         stepped_sm_cycles: sum(|l| l.stepped_sm_cycles),
     }
 }

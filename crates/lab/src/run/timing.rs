@@ -9,6 +9,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 use warpwatt_machine::gpu::{Control, Gpu, Options, Progress};
+use warpwatt_machine::stats::Ending;
+use warpwatt_simt::device::DeviceError;
 
 /// Simulates, from a checkpoint if there is one.
 pub(super) fn simulate(
@@ -69,8 +71,11 @@ pub(super) fn simulate(
         }
         if clock.due(progress.cycles) { Control::Checkpoint } else { Control::Continue }
     }));
-    let driven = prepared.drive(&mut gpu, earlier, &log);
-    let stats = gpu.stats();
+    let driven = prepared.drive(&mut gpu, earlier, &log, &interrupted);
+    let mut stats = gpu.stats();
+    if matches!(driven, Err(DeviceError::Interrupted)) {
+        stats.ending = Ending::Interrupted;
+    }
     let host = host(prepared, &stats, &log, before);
     let resumable = interrupted.load(Ordering::Relaxed) && kept.load(Ordering::Relaxed);
     let policy = gpu.report();

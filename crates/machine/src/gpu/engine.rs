@@ -457,14 +457,13 @@ impl Turn<'_, '_> {
         self.ends = ends;
         calls.sort_by_key(|(time, sm, _)| (*time, *sm));
         for (time, sm, call) in calls {
-            let mut values = [0; 32];
-            for lane in 0..32 {
-                if call.lanes >> lane & 1 != 0 {
-                    values[lane] = if call.malloc {
-                        memory.malloc(call.operands[lane])
-                    } else {
-                        memory.free(call.operands[lane]) as u64
-                    };
+            let (mut values, mut invalid) = ([0; 32], None);
+            for lane in bits(call.lanes.into()) {
+                let operand = call.operands[lane];
+                if call.malloc {
+                    values[lane] = memory.malloc(operand);
+                } else if !memory.free(operand) && invalid.is_none() {
+                    invalid = Some((call.pc, lane as u32, operand));
                 }
             }
             let time = (time + self.window).max(end);
@@ -475,6 +474,7 @@ impl Turn<'_, '_> {
                 lanes: call.lanes,
                 values,
                 dest,
+                invalid,
             });
             self.announce(sm, time);
         }

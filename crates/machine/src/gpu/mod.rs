@@ -24,9 +24,10 @@ use dispatch::Dispatcher;
 use engine::{Cut, Engine, Pause};
 use serde::{Deserialize, Serialize};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
-use warpwatt_simt::device::{Arg, Device, DeviceError, Dim3, TextureBinding};
+use warpwatt_simt::device::DeviceError;
 use warpwatt_simt::exec::Printed;
-use warpwatt_simt::host::Host;
+use warpwatt_simt::host::{Executor, Host};
+use warpwatt_simt::launch::Launch;
 
 /// The launch in progress.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -122,6 +123,8 @@ impl Gpu {
     pub fn new(spec: Spec, options: Options) -> Result<Gpu, SpecError> {
         spec.validate()?;
         let noc_latency = spec.noc_latency_cycles as u64 * period_of(spec.noc_mhz);
+        let mut host = Host::new(options.registers);
+        host.shared_limit = Some(spec.shared_bytes_per_sm);
         let mut memory_side = MemorySide::new(&spec);
         memory_side.set_skip(!options.no_skip);
         let stores = stores_per_window(&spec);
@@ -145,7 +148,7 @@ impl Gpu {
             window: window(&spec),
             unobserved: 0,
             spec,
-            host: Host::new(options.registers),
+            host,
             options,
             memory_side,
             state,
@@ -209,7 +212,7 @@ impl Gpu {
         }
     }
 
-    fn begin(&mut self, launch: warpwatt_simt::launch::Launch) -> Result<(), DeviceError> {
+    fn begin(&mut self, launch: Launch) -> Result<(), DeviceError> {
         let launch = Arc::new(launch);
         let program = &launch.program;
         let registers = program.registers_per_thread;
@@ -272,11 +275,8 @@ impl Gpu {
     fn drive(&mut self, memory: &RwLock<warpwatt_simt::memory::GlobalMemory>) -> Result<(), DeviceError> {
         loop {
             let state = &self.state;
-            let limit_at = self.options.max_cycles.map_or(u64::MAX, |c| state.sms[0].clock().time(c));
-            let sample_at = match state.next_sample {
-                u64::MAX => u64::MAX,
-                tick => state.sms[0].clock().time(tick),
-            };
+            let limit_at = self.options.max_cycles.map_or(u64::MAX, |c| state.sms[0].clock().time_or_never(c));
+            let sample_at = state.sms[0].clock().time_or_never(state.next_sample);
             let attention_at = self.attention_at();
             let state = &mut self.state;
             let Some(running) = state.running.as_mut() else { return Ok(()) };
@@ -368,7 +368,8 @@ impl Gpu {
         if let Some(r) = self.state.running.as_mut() {
             r.stats.counters.add(&cut.tally.0);
         }
-        self.state.next_sample += self.options.sample_cycles.unwrap_or(u64::MAX / 2);
+        let next = self.options.sample_cycles.and_then(|every| self.state.next_sample.checked_add(every));
+        self.state.next_sample = next.unwrap_or(u64::MAX);
     }
 
     /// Closes the present sample at a time. `cut`: the SMs cut theirs on the way; else they stand there now.
@@ -436,43 +437,15 @@ fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-impl Device for Gpu {
-    fn load_module(&mut self, name: &str, ptx: &str) -> Result<(), DeviceError> {
-        self.host.load_module(name, ptx)
+impl Executor for Gpu {
+    fn host(&mut self) -> &mut Host {
+        &mut self.host
     }
 
-    fn alloc(&mut self, bytes: u64) -> Result<u64, DeviceError> {
-        self.host.alloc(bytes)
-    }
-
-    fn write(&mut self, address: u64, data: &[u8]) -> Result<(), DeviceError> {
-        self.host.write(address, data)
-    }
-
-    fn read(&mut self, address: u64, data: &mut [u8]) -> Result<(), DeviceError> {
-        self.host.read(address, data)
-    }
-
-    fn symbol(&mut self, name: &str) -> Result<(u64, u64), DeviceError> {
-        self.host.symbol(name)
-    }
-
-    fn bind_texture(&mut self, name: &str, binding: TextureBinding) -> Result<(), DeviceError> {
-        self.host.bind_texture(name, binding)
-    }
-
-    fn launch(
-        &mut self,
-        kernel: &str,
-        grid: Dim3,
-        block: Dim3,
-        dynamic_shared: u32,
-        args: &[Arg],
-    ) -> Result<(), DeviceError> {
+    fn execute(&mut self, launch: Launch) -> Result<(), DeviceError> {
         if self.state.ending != Ending::Completed {
             return Err(DeviceError::Failed(describe(&self.state.ending)));
         }
-        let launch = self.host.launch(kernel, grid, block, dynamic_shared, args)?;
         match self.replay.take() {
             Some(mut replay) if replay.passed < self.state.launches.len() => {
                 replay.passed += 1;

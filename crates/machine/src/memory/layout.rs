@@ -4,11 +4,8 @@ use super::MAX_PORTS;
 use super::address::AddressMap;
 use super::slice::MAX_PARTS;
 use super::timing::Timing;
-use crate::message::ReplyKind;
+use crate::message::{ReplyKind, packet_flits};
 use crate::spec::Spec;
-
-/// Bytes of a packet's header: address, kind, tag.
-const HEADER_BYTES: u32 = 8;
 
 /// Parameters of the memory side.
 #[derive(Clone, Debug)]
@@ -57,7 +54,7 @@ impl Layout {
         let map = AddressMap::new(spec, channels, timing.banks);
         let sub_partitions = map.sub_partitions();
         let queue = spec.partition_queue.max(1) as usize;
-        let flits = |bytes: u32| bytes.div_ceil(spec.noc_flit_bytes.max(1)).clamp(1, 255) as u8;
+        let flits = |sectors: u32| packet_flits(sectors, spec.noc_flit_bytes.max(1)).clamp(1, 255) as u8;
         Layout {
             sms: spec.sms.min(MAX_PORTS),
             channels,
@@ -66,8 +63,8 @@ impl Layout {
             timing,
             noc_latency: spec.noc_latency_cycles.into(),
             noc_buffer: spec.noc_buffer_flits as usize,
-            sector_flits: flits(HEADER_BYTES + 32),
-            header_flits: flits(HEADER_BYTES),
+            sector_flits: flits(1),
+            header_flits: flits(0),
             rop_latency: spec.rop_latency_cycles.into(),
             dram_latency: spec.dram_latency_cycles.into(),
             input_depth: spec.rop_latency_cycles as usize + queue,
@@ -82,8 +79,8 @@ impl Layout {
     /// Flits of a reply.
     pub fn reply_flits(&self, kind: ReplyKind) -> u8 {
         match kind {
-            ReplyKind::Data | ReplyKind::Atomic => self.sector_flits,
-            ReplyKind::WriteAck | ReplyKind::Credit => self.header_flits,
+            kind if kind.data_sectors() > 0 => self.sector_flits,
+            _ => self.header_flits,
         }
     }
 }

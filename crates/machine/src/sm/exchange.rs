@@ -33,6 +33,8 @@ pub struct HeapCall {
     pub time: Femtoseconds,
     /// Warp slot.
     pub warp: u8,
+    /// The call's place in the program.
+    pub pc: u32,
     /// `malloc` rather than `free`.
     pub malloc: bool,
     /// Lanes that call.
@@ -56,6 +58,8 @@ pub struct HeapResult {
     pub values: [u64; 32],
     /// Where they go.
     pub dest: AtomicDest,
+    /// A `free` of what is no live block: the call's place in the program, the first lane to blame, its address.
+    pub invalid: Option<(u32, u32, u64)>,
 }
 
 /// An SM's mail.

@@ -231,6 +231,7 @@ impl Sm {
                 x.heap.push(HeapCall {
                     time,
                     warp: w as u8,
+                    pc: effect.pc,
                     malloc: a.malloc,
                     lanes: a.lanes,
                     operands: a.operand,

@@ -5,7 +5,7 @@
 //! stays in the line (write-back), a write that misses allocates nothing.
 
 use crate::cache::{Mshr, Probe, SECTOR_BYTES, TagArray};
-use crate::message::{Femtoseconds, Outbox, Request, RequestKind, Traffic};
+use crate::message::{Femtoseconds, Outbox, Request, RequestKind, Traffic, packet_flits};
 use crate::ring::Ring;
 use crate::spec::CacheSpec;
 use serde::{Deserialize, Serialize};
@@ -60,14 +60,11 @@ pub struct Port<'a> {
     pub flits: &'a mut u64,
 }
 
-/// Bytes of a packet's header.
-const HEADER_BYTES: u32 = 8;
-
 impl Port<'_> {
     /// Sends a request if the crossbar's input takes it.
     #[inline(always)]
     pub fn send(&mut self, mut request: Request) -> bool {
-        let flits = packet_flits(&request, self.flit_bytes);
+        let flits = request_flits(&request, self.flit_bytes);
         if *self.credits < flits {
             return false;
         }
@@ -83,12 +80,11 @@ impl Port<'_> {
 
 /// Flits of a request: a header, and the sectors of a write or atomic.
 #[inline]
-fn packet_flits(request: &Request, flit_bytes: u32) -> u32 {
-    let data = match request.kind {
-        RequestKind::Read => 0,
-        RequestKind::Write | RequestKind::Atomic => request.sectors.count_ones() * SECTOR_BYTES as u32,
-    };
-    (HEADER_BYTES + data).div_ceil(flit_bytes)
+fn request_flits(request: &Request, flit_bytes: u32) -> u32 {
+    match request.kind {
+        RequestKind::Read => packet_flits(0, flit_bytes),
+        RequestKind::Write | RequestKind::Atomic => packet_flits(request.sectors.count_ones(), flit_bytes),
+    }
 }
 
 /// Addresses are sent as 128-byte lines and a mask of their sectors.
@@ -307,10 +303,10 @@ mod tests {
     #[test]
     fn packets() {
         let r = |kind, sectors| cache().request(kind, 0, sectors, 0);
-        assert_eq!(packet_flits(&r(RequestKind::Read, 15), 40), 1);
-        assert_eq!(packet_flits(&r(RequestKind::Write, 1), 40), 1);
-        assert_eq!(packet_flits(&r(RequestKind::Write, 15), 40), 4);
-        assert_eq!(packet_flits(&r(RequestKind::Write, 1), 32), 2);
+        assert_eq!(request_flits(&r(RequestKind::Read, 15), 40), 1);
+        assert_eq!(request_flits(&r(RequestKind::Write, 1), 40), 1);
+        assert_eq!(request_flits(&r(RequestKind::Write, 15), 40), 4);
+        assert_eq!(request_flits(&r(RequestKind::Write, 1), 32), 2);
         assert_eq!(message_sectors(64, 2), (0, 0b1100));
     }
 }

@@ -23,7 +23,7 @@ use crate::activity::{COMPONENTS, SmActivity};
 use crate::clock::Clock;
 use crate::hooks::{DatapathQuery, Event, LanesHook, Report, SmHooks, SmState, SmView};
 use crate::kernel::{Kernel, PORTS, Port as ExecutionPort};
-use crate::message::{Femtoseconds, ReplyKind, Traffic};
+use crate::message::{Femtoseconds, ReplyKind, Traffic, packet_flits};
 use crate::ring::Ring;
 use crate::sm::alu::Alus;
 use crate::sm::collector::Collector;
@@ -41,6 +41,7 @@ use std::sync::Arc;
 use warpwatt_simt::cta::Cta;
 use warpwatt_simt::effect::Effect;
 use warpwatt_simt::exec::Printed;
+use warpwatt_simt::fault::{Fault, FaultKind};
 use warpwatt_simt::memory::GlobalMemory;
 use warpwatt_simt::warp::Warp;
 
@@ -79,6 +80,8 @@ pub struct Sm {
     heap_results: VecDeque<exchange::HeapResult>,
     noc_latency: Femtoseconds,
     flit_bytes: u32,
+    /// Tenths of a lane that the pipeline registers' duty counts in a cycle at most: 0.8 of the SP lanes.
+    full_duty: u64,
     started: u64,
     /// Warps that may have retired.
     ending: u64,
@@ -143,6 +146,7 @@ impl Sm {
             heap_results: VecDeque::new(),
             noc_latency,
             flit_bytes: spec.noc_flit_bytes,
+            full_duty: 8 * spec.lanes().0 as u64,
             started: 0,
             ending: 0,
             issued: [0; PORTS],
@@ -458,7 +462,7 @@ impl Sm {
         let written = written | self.execute(time, kernel, x, &mut committed);
         if committed > 0 {
             self.counts.events(SmEvent::CommittedLanes, committed);
-            self.counts.events(SmEvent::PipelineDuty, (committed * 10).min(512));
+            self.counts.events(SmEvent::PipelineDuty, (committed * 10).min(self.full_duty));
         }
         if !self.collector.idle() {
             let delayed = self.collector.step(kernel, written);
@@ -514,6 +518,13 @@ impl Sm {
         }
         while let Some(result) = self.heap_results.front().filter(|r| r.time <= time) {
             let w = result.warp as usize;
+            if let Some((pc, lane, address)) = result.invalid {
+                let (warp, cta) = (&self.threads[w], &self.slots[self.warps.of[w].cta as usize].cta);
+                let fault = Fault::new(FaultKind::InvalidFree { address }, &kernel.launch, warp, cta, pc, lane);
+                self.halted = true;
+                x.fault = Some((time, fault));
+                return;
+            }
             for (lane, &bits) in result.values.iter().enumerate() {
                 if result.lanes >> lane & 1 != 0 {
                     self.threads[w].write_back(result.dest, lane as u32, bits);
@@ -582,7 +593,8 @@ impl Sm {
             && front.time <= ready
         {
             self.ldst.replies.pop();
-            self.counts.event(SmEvent::FlitIn);
+            let flits = packet_flits(front.kind.data_sectors(), self.flit_bytes);
+            self.counts.events(SmEvent::FlitIn, flits.into());
             if front.traffic == Traffic::Instruction {
                 self.fetch.l1i.fill(front.line, front.sectors, self.now);
             } else {

@@ -76,7 +76,9 @@ pub(super) fn assign(slot: Slot<'_>, declared: &Declaration, value: &DeValue<'_>
         (Slot::Number(slot), &Kind::Number { least, most }) => {
             let Some(number) = real(value) else { return Err(wrong_type()) };
             if !(least..=most).contains(&number) {
-                return Err(out_of_range(number.to_string()));
+                // As it was written: 1e300 is no number to write out.
+                let text = value.as_float().map_or(number.to_string(), |float| float.as_str().to_owned());
+                return Err(out_of_range(text));
             }
             *slot = number;
         }

@@ -1,6 +1,8 @@
 //! Small kernels on the timed GPU.
 #![allow(dead_code)]
 
+pub mod policies;
+
 use warpwatt_machine::hooks::Policy;
 use warpwatt_machine::spec::Spec;
 use warpwatt_machine::stats::{Ending, RunStats};

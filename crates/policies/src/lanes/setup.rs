@@ -71,7 +71,7 @@ mod tests {
         assert_eq!(widen(1, lanes), lanes);
         assert_eq!(widen(2, lanes), 0b1100_0000_0011_0000_0011);
         assert_eq!(widen(4, lanes), 0b1111_0000_1111_0000_1111);
-        assert_eq!(widen(8, lanes), 0xff_ffff & !0x00_0000 & 0xff_ffff);
+        assert_eq!(widen(8, lanes), 0xff_ffff);
         assert_eq!(widen(16, 1 << 31), 0xffff_0000);
         assert_eq!(widen(16, 1 << 3), 0xffff);
         assert_eq!(widen(32, 1 << 7), u32::MAX);

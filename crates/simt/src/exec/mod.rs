@@ -124,7 +124,7 @@ pub(crate) fn step_inline<M: GlobalAccess>(
     let pc = warp.pc();
     let Some(op) = program.code.get(pc as usize) else {
         let kind = FaultKind::Internal { problem: "a step of a finished warp".to_string() };
-        return Err(place(Box::new(Problem { lane: 0, kind }), warp, cta, launch, pc));
+        return Err(Fault::new(kind, launch, warp, cta, pc, 0));
     };
     let active = warp.active();
     let lanes = match op.guard {
@@ -150,24 +150,8 @@ pub(crate) fn step_inline<M: GlobalAccess>(
     }
     match execute(warp, cta, env, effect, program, op, lanes) {
         Ok(()) => Ok(()),
-        Err(problem) => Err(place(problem, warp, cta, launch, pc)),
+        Err(problem) => Err(Fault::new(problem.kind, launch, warp, cta, pc, problem.lane)),
     }
-}
-
-/// Completes a fault with its place.
-#[cold]
-#[allow(clippy::boxed_local)] // as it comes
-fn place(problem: Box<Problem>, warp: &Warp, cta: &Cta, launch: &Launch, pc: u32) -> Box<Fault> {
-    let program = &launch.program;
-    Box::new(Fault {
-        kind: problem.kind,
-        kernel: program.kernel.clone(),
-        function: program.function_of(pc).to_string(),
-        pc,
-        line: program.text_line(pc),
-        cta: cta.index,
-        thread: warp.thread(launch, problem.lane),
-    })
 }
 
 #[inline(always)]

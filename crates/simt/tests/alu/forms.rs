@@ -1,18 +1,11 @@
 //! Every arithmetic form that real files use in three or more files has an operation.
 
 use crate::harness::try_op;
-use std::path::PathBuf;
 
 /// Opcodes that this module is responsible for.
 const OPCODES: &str = "abs add addc and bfe bfi bfind bmsk brev clz cnot copysign cos cvt div dp2a dp4a ex2 fma lg2 lop3 \
     mad mad24 madc max min mul mul24 neg not or popc prmt rcp rem rsqrt sad selp set setp shf shl shr sin slct sqrt sub \
     subc szext tanh testp vabsdiff4 xor";
-
-fn reference() -> Option<PathBuf> {
-    let root = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../..");
-    let folder = std::env::var_os("WARPWATT_REFERENCE").map_or(root.join("../shared/reference"), PathBuf::from);
-    folder.join("ptx-forms.tsv").exists().then_some(folder)
-}
 
 fn sources(form: &str) -> usize {
     match form.split('.').next().unwrap_or("") {
@@ -28,10 +21,7 @@ fn sources(form: &str) -> usize {
 
 #[test]
 fn forms_of_the_survey() {
-    let Some(folder) = reference() else {
-        eprintln!("SKIPPED: no reference folder (set WARPWATT_REFERENCE): the survey's forms were not checked");
-        return;
-    };
+    let Some(folder) = warpwatt_workloads::reference::folder() else { return };
     let table = std::fs::read_to_string(folder.join("ptx-forms.tsv")).expect("the survey");
     let (mut supported, mut missing, mut rare_missing) = (0, Vec::new(), Vec::new());
     for line in table.lines().skip(1) {

@@ -85,6 +85,6 @@ fn literals_are_read_as_the_source_type() {
 fn both_compilations_are_tested() {
     assert!(!Level::portable().is_wide());
     if !Level::detect().is_wide() {
-        eprintln!("SKIPPED: this processor lacks AVX2/FMA, only the baseline code was tested");
+        warpwatt_workloads::reference::skipped("this processor lacks AVX2/FMA, only the baseline code was tested");
     }
 }

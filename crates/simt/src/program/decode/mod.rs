@@ -124,6 +124,22 @@ pub(super) struct Decoded {
 
 pub(super) type Decode<T> = Result<T, BuildErrorKind>;
 
+/// Whether an instruction flushes subnormal numbers though it does not say so. Code for `sm_1x` does, in single precision
+/// (PTX ISA manual, "Subnormal numbers" of each instruction; its `mad.f32` is a fused `.rn.ftz` one on later GPUs). Up to
+/// PTX 1.4 a conversion to 64 bits does not (`cvt`, notes).
+fn flushes(module: &Module, instruction: &Instruction) -> bool {
+    use Opcode::*;
+    let single = instruction.mods.types.contains(&Some(Type::F32));
+    let old = single && module.target.iter().any(|word| word.starts_with("sm_1") && word.len() == "sm_1x".len());
+    let wide = || instruction.mods.types[0].is_some_and(|dest| dest.bytes() == 8);
+    old && match instruction.opcode {
+        Add | Sub | Mul | Mad | Div | Abs | Neg | Min | Max | Rcp | Sqrt | Rsqrt | Sin | Cos | Lg2 | Ex2 | Set
+        | Setp | Slct => true,
+        Cvt => module.version > (1, 4) || !wide(),
+        _ => false,
+    }
+}
+
 /// The error for a form that is not executed.
 pub(super) fn unsupported<T>(what: impl Into<String>) -> Decode<T> {
     Err(BuildErrorKind::Unsupported(format!("{} is not supported", what.into())))
@@ -185,6 +201,12 @@ impl<'a> Decoder<'a> {
     }
 
     fn arithmetic(&mut self, instruction: &Instruction) -> Decode<Kind> {
+        let flushing;
+        let mut instruction = instruction;
+        if flushes(self.module, instruction) {
+            flushing = Instruction { mods: Modifiers { ftz: true, ..instruction.mods.clone() }, ..instruction.clone() };
+            instruction = &flushing;
+        }
         let Some(op) = alu::select(instruction, &self.body().registers, self.level) else {
             return unsupported(format!("this form of `{}`", self.mnemonic(instruction)));
         };
