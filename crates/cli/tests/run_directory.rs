@@ -130,7 +130,7 @@ fn check_reports_needs_lines_and_exit_codes() {
 
 #[test]
 fn lists_and_schemas_are_json() {
-    assert_eq!(warpwatt(&["list", "--json"]).json().as_array().unwrap().len(), 16);
+    assert!(warpwatt(&["list", "--json"]).json().as_array().unwrap().len() >= 16);
     assert_eq!(warpwatt(&["gpus", "--json"]).json()[0]["name"], "gtx480");
     let shown = warpwatt(&["show", "gtx480", "--set", "core_mhz=600", "--json"]).json();
     let core = shown.as_array().unwrap().iter().find(|p| p["name"] == "core_mhz").unwrap();

@@ -50,9 +50,9 @@ events! {
     CollectorOperand,
     /// Immediate operands of issued warp instructions.
     Immediate,
-    /// Lanes of warp instructions committed (the duty of the pipeline registers: committed lanes / SP lanes a cycle, at most 0.8; see `PipelineDuty`).
+    /// Lanes of warp instructions committed (the duty of the pipeline registers: committed lanes / 32 × result buses a cycle, at most 0.8; see `PipelineDuty`).
     CommittedLanes,
-    /// Sum over cycles of min(committed lanes, 0.8 × SP lanes), in tenths of a lane: duty × 640 with the 64 SP lanes of a GTX 480's SM.
+    /// Sum over cycles of min(committed lanes, 25.6 × result buses), in tenths of a lane: duty × 640 on the two buses of a GTX 480's SM.
     PipelineDuty,
     /// Integer lane operations other than multiplication and division.
     IntOp,

@@ -32,7 +32,8 @@ impl Clock {
         self.anchor_time + (tick - self.anchor_tick) * self.period
     }
 
-    /// As [`Clock::time`]; `u64::MAX`, never, for a tick beyond the end of time.
+    /// As [`Clock::time`], for any tick: one before the last change has the time of the change, one beyond the end of time
+    /// `u64::MAX`, never.
     pub fn time_or_never(&self, tick: u64) -> Femtoseconds {
         let ahead = tick.saturating_sub(self.anchor_tick);
         ahead.checked_mul(self.period).and_then(|time| time.checked_add(self.anchor_time)).unwrap_or(Femtoseconds::MAX)
@@ -64,6 +65,9 @@ mod tests {
         assert_eq!(c.time(3), 3000);
         assert_eq!(c.time(4), 5000);
         assert_eq!(c.tick_at(3001), 4);
+        assert_eq!(c.time_or_never(4), 5000);
+        assert_eq!(c.time_or_never(1), 3000);
+        assert_eq!(c.time_or_never(u64::MAX), u64::MAX);
     }
 
     #[test]

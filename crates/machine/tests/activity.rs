@@ -42,8 +42,8 @@ fn flits_are_counted_alike_at_both_ends() {
 
 #[test]
 fn the_duty_of_the_pipeline_registers_goes_with_the_width_of_the_sm() {
-    // A CTA of two warps on each SM, so that as a rule 64 lanes are committed in a cycle: 51.2 count on two SPs, all on
-    // four.
+    // A CTA of two warps on each SM, so that as a rule 64 lanes are committed in a cycle: 51.2 count on two result buses, all
+    // on four.
     let share = |name| {
         let spec = preset(name, &[]);
         let (grid, words) = ([spec.sms, 1, 1], spec.sms * 64);

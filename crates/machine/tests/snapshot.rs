@@ -24,6 +24,13 @@ fn save(program: &Program, spec: &Spec, options: Options, policy: &dyn Policy) -
     (output, record(&gpu.stats()), saved)
 }
 
+/// Where two records part.
+fn parting(expected: &str, found: &str) -> String {
+    let same = expected.bytes().zip(found.bytes()).take_while(|(a, b)| a == b).count();
+    let around = |text: &str| text.chars().skip(same.saturating_sub(200)).take(300).collect::<String>();
+    format!("at {same} of {}:\n{}\n{}", expected.len(), around(expected), around(found))
+}
+
 fn check(program: Program, options: Options) {
     check_under(program, &gtx480(), options, &Nominal);
 }
@@ -34,7 +41,7 @@ fn check_under(program: Program, spec: &Spec, options: Options, policy: &dyn Pol
     let expected = record(&stats);
     let (saved_output, saved_record, states) = save(&program, spec, options.clone(), policy);
     assert!(saved_output == output, "{} under {policy:?}: saving changes results", program.kernel);
-    assert!(saved_record == expected, "{}: saving disturbs:\n{expected}\n{saved_record}", program.kernel);
+    assert!(saved_record == expected, "{}: saving disturbs {}", program.kernel, parting(&expected, &saved_record));
     assert!(!states.is_empty(), "{}: too short to be saved", program.kernel);
     let some = [0, states.len() / 2, states.len() - 1];
     for (i, n) in some.into_iter().zip([1, 2, 3]) {
@@ -42,7 +49,8 @@ fn check_under(program: Program, spec: &Spec, options: Options, policy: &dyn Pol
         let mut gpu = Gpu::restore_with_policy(spec.clone(), options, policy, &states[i]).unwrap();
         let again = program.drive(&mut gpu).unwrap();
         let record = record(&gpu.stats());
-        assert!(record == expected, "{} from state {i} under {policy:?}:\n{expected}\n{record}", program.kernel);
+        let parting = parting(&expected, &record);
+        assert!(record == expected, "{} from state {i} under {policy:?}: {parting}", program.kernel);
         assert!(again == output, "{} from state {i} under {policy:?}: other results", program.kernel);
         assert_eq!(gpu.transitions(), undisturbed.transitions());
     }

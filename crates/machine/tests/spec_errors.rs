@@ -51,7 +51,7 @@ const FILES: &[Bad] = &[
     ("sms = 99999999999", "gpu::out-of-range", Some((2, 7)), "1 to 1024"),
     ("sms = 99999999999999999999999999999999999999999999", "gpu::out-of-range", Some((2, 7)), "1 to 1024"),
     ("core_mhz = 0", "gpu::out-of-range", Some((2, 12)), "10 to 10000 (MHz)"),
-    ("core_mhz = nan", "gpu::out-of-range", Some((2, 12)), "NaN is out of range"),
+    ("core_mhz = nan", "gpu::out-of-range", Some((2, 12)), "`core_mhz` = nan is out"),
     ("core_mhz = inf", "gpu::out-of-range", Some((2, 12)), "inf is out of range"),
     ("core_mhz = -700.0", "gpu::out-of-range", Some((2, 12)), "10 to 10000"),
     ("warps_per_sm = 96", "gpu::out-of-range", Some((2, 16)), "1 to 64 (warps)"),

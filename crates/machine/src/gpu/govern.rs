@@ -43,10 +43,8 @@ impl Gpu {
     /// When the engine must stop for the governor.
     pub(super) fn attention_at(&self) -> Femtoseconds {
         let clocks = &self.state.clocks;
-        let ask = match (&self.governor, clocks.ask_at) {
-            (None, _) | (_, u64::MAX) => u64::MAX,
-            (_, tick) => self.state.sms[0].clock().time(tick.max(self.state.sms[0].now())),
-        };
+        // The question's own time, though it be past: a checkpoint or a sample at this very boundary must not put it off.
+        let ask = self.governor.as_ref().map_or(u64::MAX, |_| self.state.sms[0].clock().time_or_never(clocks.ask_at));
         clocks.changes.iter().map(|c| c.0).fold(ask, u64::min)
     }
 

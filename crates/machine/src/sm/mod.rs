@@ -80,7 +80,8 @@ pub struct Sm {
     heap_results: VecDeque<exchange::HeapResult>,
     noc_latency: Femtoseconds,
     flit_bytes: u32,
-    /// Tenths of a lane that the pipeline registers' duty counts in a cycle at most: 0.8 of the SP lanes.
+    /// Tenths of a lane that the pipeline registers' duty counts in a cycle at most: 0.8 of what the
+    /// result buses carry.
     full_duty: u64,
     started: u64,
     /// Warps that may have retired.
@@ -146,7 +147,7 @@ impl Sm {
             heap_results: VecDeque::new(),
             noc_latency,
             flit_bytes: spec.noc_flit_bytes,
-            full_duty: 8 * spec.lanes().0 as u64,
+            full_duty: 256 * spec.result_buses as u64,
             started: 0,
             ending: 0,
             issued: [0; PORTS],
