@@ -22,7 +22,7 @@ pub struct UnitPower {
     pub lane_cycles: u64,
     /// Lane-cycles in which an instruction entered the lane; 0 where no policy acts on lanes.
     pub busy: u64,
-    /// Lane-cycles by [`LaneState`](warpwatt_machine::activity::LaneState).
+    /// Lane-cycles by [`LaneState`].
     pub by_state: [u64; LANE_STATES],
     /// Lanes that were power-gated or put to VS0.5 or VS0.3, counted each time.
     pub sleeps: u64,
