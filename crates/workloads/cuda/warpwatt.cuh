@@ -44,6 +44,7 @@ WARPWATT_INLINE float __fmaf_rn(float a, float b, float c) { return __builtin_fm
 WARPWATT_INLINE float fabsf(float x) { return __builtin_fabsf(x); }
 WARPWATT_INLINE float fmaxf(float a, float b) { return __builtin_fmaxf(a, b); }
 WARPWATT_INLINE float fminf(float a, float b) { return __builtin_fminf(a, b); }
+WARPWATT_INLINE float floorf(float x) { return __builtin_floorf(x); }
 WARPWATT_INLINE float rintf(float x) { return __builtin_rintf(x); }
 WARPWATT_INLINE float rsqrtf(float x) { return __nvvm_rsqrt_approx_f(x); }
 WARPWATT_INLINE float __fsqrt_rn(float x) { return __nvvm_sqrt_rn_f(x); }

@@ -76,7 +76,7 @@ pub struct Workload {
     pub run: fn(&mut dyn Device, Size) -> Result<Verification, DeviceError>,
 }
 
-static WORKLOADS: [Workload; 38] = [
+static WORKLOADS: [Workload; 42] = [
     crate::backprop::WORKLOAD,
     crate::bfs::WORKLOAD,
     crate::bfs::WAVES,
@@ -109,12 +109,16 @@ static WORKLOADS: [Workload; 38] = [
     crate::black_scholes::WORKLOAD,
     crate::fast_walsh::WORKLOAD,
     crate::scalar_prod::WORKLOAD,
+    crate::scan_large_array::WORKLOAD,
     crate::transpose::WORKLOAD,
     crate::cp::WORKLOAD,
     crate::libor::WORKLOAD,
     crate::mummer::WORKLOAD,
     crate::nn::WORKLOAD,
+    crate::ray::WORKLOAD,
+    crate::qtc::WORKLOAD,
     crate::reduction::WORKLOAD,
+    crate::mst::WORKLOAD,
 ];
 
 /// The whole suite, by origin.
