@@ -1,7 +1,7 @@
 //! What the user asked for, and what of it decides the result: the inputs, written down and hashed.
 
 use crate::job::quick::{Quick, quick};
-use crate::job::{Job, PtxFile, ptx_problem, read_text};
+use crate::job::{Job, Machine, PtxFile, ptx_problem, read_text};
 use crate::problem::{Outcome, Problem};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -38,9 +38,9 @@ impl Default for ProgramRequest {
 pub struct Request {
     /// What to run.
     pub program: ProgramRequest,
-    /// A preset's name or a GPU file.
-    pub gpu: String,
-    /// Policies, joined by `+`; empty for none.
+    /// A preset's name or a GPU file; if absent the launch description's, else that of the policy's paper, else `gtx480`.
+    pub gpu: Option<String>,
+    /// Policies, joined by `+`; if empty the launch description's.
     pub policy: String,
     /// `NAME=VALUE` on top of the GPU and of the policies' defaults (`policy.key=value`).
     pub set: Vec<String>,
@@ -64,7 +64,7 @@ impl Default for Request {
     fn default() -> Self {
         Request {
             program: ProgramRequest::default(),
-            gpu: "gtx480".to_owned(),
+            gpu: None,
             policy: String::new(),
             set: Vec::new(),
             functional: false,
@@ -89,10 +89,10 @@ impl Request {
             ProgramRequest::Workload(..) => {}
             ProgramRequest::Job(path) | ProgramRequest::Quick(path, _) => absolute(path)?,
         }
-        if is_gpu_file(&self.gpu) {
-            let mut path = PathBuf::from(&self.gpu);
+        if let Some(gpu) = self.gpu.as_mut().filter(|gpu| is_gpu_file(gpu)) {
+            let mut path = PathBuf::from(&*gpu);
             absolute(&mut path)?;
-            self.gpu = path.to_string_lossy().into_owned();
+            *gpu = path.to_string_lossy().into_owned();
         }
         Ok(())
     }
@@ -198,7 +198,8 @@ pub fn find_function(module: &Module, kernel: &str) -> Option<FuncId> {
     Some(FuncId(index as u32))
 }
 
-fn is_gpu_file(gpu: &str) -> bool {
+/// A GPU that is a file rather than a preset.
+pub(crate) fn is_gpu_file(gpu: &str) -> bool {
     gpu.ends_with(".toml") || gpu.contains(['/', '\\'])
 }
 
@@ -225,26 +226,34 @@ pub fn find_gpu(gpu: &str, set: &[String]) -> Outcome<Configuration> {
     Ok(configuration)
 }
 
-/// GPU and policies of a request.
-pub fn find_machine(request: &Request) -> Outcome<(Spec, Selection)> {
+/// GPU and policies of a run. What the request leaves open the launch description says; a GPU that neither names is the
+/// one of the (first) policy's paper, with the paper's settings below all others.
+pub fn find_machine(request: &Request, program: &Program) -> Outcome<(Spec, Selection)> {
     let problem = |e: PolicyError| Problem::from_policy(&e);
-    definitions(&request.policy).map_err(problem)?;
-    let (policies, gpu) = split(&request.set).map_err(problem)?;
-    let spec = find_gpu(&request.gpu, &gpu)?.finish().map_err(Problem::from_spec)?;
-    let selection = Selection::new(&request.policy, &policies, &spec).map_err(problem)?;
+    let none = Machine::default();
+    let described = match program {
+        Program::Job(job) => &job.machine,
+        Program::Workload(..) => &none,
+    };
+    let policy = if request.policy.is_empty() { described.policy.as_deref().unwrap_or("") } else { &request.policy };
+    let named = definitions(policy).map_err(problem)?;
+    let mut set: Vec<String> = described.set.iter().chain(&request.set).cloned().collect();
+    let gpu = match (request.gpu.as_deref().or(described.gpu.as_deref()), named.first()) {
+        (Some(gpu), _) => gpu,
+        (None, None) => DEFAULT_GPU,
+        (None, Some(first)) => {
+            set.splice(0..0, first.about.baseline.set.iter().map(|s| (*s).to_owned()));
+            first.about.baseline.gpu
+        }
+    };
+    let (of_policies, of_gpu) = split(&set).map_err(problem)?;
+    let spec = find_gpu(gpu, &of_gpu)?.finish().map_err(Problem::from_spec)?;
+    let selection = Selection::new(policy, &of_policies, &spec).map_err(problem)?;
     Ok((spec, selection))
 }
 
-/// The GPU that policies were published on, and settings on top of it that are not among `set`: what a run uses if no GPU
-/// is asked for. Of several policies the first one's.
-pub fn baseline(policy: &str, set: &[String]) -> Outcome<Option<(&'static str, Vec<String>)>> {
-    let named = definitions(policy).map_err(|e| Problem::from_policy(&e))?;
-    let Some(first) = named.first() else { return Ok(None) };
-    let key = |setting: &str| setting.split('=').next().unwrap_or_default().trim().to_owned();
-    let given: Vec<String> = set.iter().map(|s| key(s)).collect();
-    let own = first.about.baseline.set.iter().filter(|s| !given.contains(&key(s)));
-    Ok(Some((first.about.baseline.gpu, own.map(|s| (*s).to_owned()).collect())))
-}
+/// What runs if nobody names a GPU.
+const DEFAULT_GPU: &str = "gtx480";
 
 /// Names of the presets.
 pub fn gpu_names() -> Vec<&'static str> {

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use warpwatt_lab::job::quick::Quick;
 use warpwatt_lab::problem::Problem;
-use warpwatt_lab::request::{ProgramRequest, Request, baseline};
+use warpwatt_lab::request::{ProgramRequest, Request};
 use warpwatt_lab::run::{self, Controls, Every, Finished};
 use warpwatt_lab::store::to_json;
 use warpwatt_power::{Arithmetic, LeakageSplit, PowerOptions};
@@ -90,19 +90,10 @@ fn request(args: &RunArgs) -> Result<Request, Problem> {
     if let Some(scheduler) = args.scheduler {
         set.push(format!("scheduler={}", choice(scheduler)));
     }
-    let policy = args.policy.clone().unwrap_or_default();
-    let gpu = match (&args.gpu, baseline(&policy, &set)?) {
-        (Some(gpu), _) => gpu.clone(),
-        (None, None) => Request::default().gpu,
-        (None, Some((gpu, settings))) => {
-            set.splice(0..0, settings);
-            gpu.to_owned()
-        }
-    };
     Ok(Request {
         program: program(args)?,
-        gpu,
-        policy,
+        gpu: args.gpu.clone(),
+        policy: args.policy.clone().unwrap_or_default(),
         set,
         functional: args.functional,
         max_cycles: args.max_cycles,

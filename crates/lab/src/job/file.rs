@@ -13,6 +13,16 @@ pub struct JobFile {
     /// Name shown in results; the file's name if absent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
+    /// The GPU to run on, unless the command line names one: a preset, or a GPU file relative to this file.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub gpu: Option<String>,
+    /// The policies to run under, joined by `+`, unless the command line names some.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub policy: Option<String>,
+    /// Parameters of the GPU and of the policies, as for `--set`, which comes on top.
+    #[serde(skip_serializing_if = "toml::Table::is_empty")]
+    #[schemars(with = "serde_json::Map<String, serde_json::Value>")]
+    pub set: toml::Table,
     /// The PTX file, or several, relative to this file. Of two kernels with one name the later file's wins.
     pub ptx: OneOrMany<String>,
     /// Device memory to reserve and fill before the first step, in this order.

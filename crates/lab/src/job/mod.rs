@@ -94,11 +94,24 @@ pub enum Step {
     Copy(usize, usize),
 }
 
+/// What a launch description says of the machine; all of it may be overridden.
+#[derive(Clone, Debug, Default)]
+pub struct Machine {
+    /// A preset's name or a GPU file.
+    pub gpu: Option<String>,
+    /// Policies, joined by `+`.
+    pub policy: Option<String>,
+    /// `NAME=VALUE`.
+    pub set: Vec<String>,
+}
+
 /// A launch description, complete and checked.
 #[derive(Clone, Debug)]
 pub struct Job {
     /// Name.
     pub name: String,
+    /// What it says of the machine.
+    pub machine: Machine,
     /// PTX files.
     pub modules: Vec<PtxFile>,
     /// Buffers.

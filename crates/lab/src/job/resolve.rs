@@ -4,8 +4,9 @@ use super::data::{self, read_data, read_npy};
 use super::expect::{Expect, Value, What};
 use super::file::{BufferSpec, ElementType, ExpectSpec, JobFile, Number, OneOrMany, StepSpec, TextureSpec};
 use super::places::{Part, Places};
-use super::{Buffer, Job, PtxFile, Rounds, Step, Texture, args, read_ptx};
+use super::{Buffer, Job, Machine, PtxFile, Rounds, Step, Texture, args, read_ptx};
 use crate::problem::{Outcome, Problem};
+use crate::request::is_gpu_file;
 use std::path::Path;
 use warpwatt_ptx::ir::{Function, Space};
 use warpwatt_simt::device::{Dim3, TexelFormat, TextureBinding};
@@ -25,6 +26,7 @@ pub fn resolve(file: JobFile, folder: &Path, stem: &str, places: &Places<'_>) ->
     let modules = modules(&file, folder, places)?;
     let mut job = Job {
         name: file.name.clone().unwrap_or_else(|| stem.to_owned()),
+        machine: machine(&file, folder),
         modules,
         buffers: Vec::new(),
         textures: Vec::new(),
@@ -58,10 +60,32 @@ pub fn resolve(file: JobFile, folder: &Path, stem: &str, places: &Places<'_>) ->
     Ok(job)
 }
 
-/// The description as data, without folders: what is in the files counts, not where they are.
+/// What the description says of the machine.
+fn machine(file: &JobFile, folder: &Path) -> Machine {
+    fn settings(prefix: &str, table: &toml::Table, into: &mut Vec<String>) {
+        for (key, value) in table {
+            match value {
+                toml::Value::Table(group) => settings(&format!("{prefix}{key}."), group, into),
+                value => into.push(format!("{prefix}{key}={value}")),
+            }
+        }
+    }
+    let gpu = |name: &String| match is_gpu_file(name) {
+        true => folder.join(name).to_string_lossy().into_owned(),
+        false => name.clone(),
+    };
+    let mut set = Vec::new();
+    settings("", &file.set, &mut set);
+    Machine { gpu: file.gpu.as_ref().map(gpu), policy: file.policy.clone(), set }
+}
+
+/// The description as data, without folders: what is in the files counts, not where they are. The machine is an input of
+/// its own.
 fn describe(file: &JobFile, name: &str) -> Outcome<serde_json::Value> {
     let bare = |path: &String| path.rsplit(['/', '\\']).next().unwrap_or(path).to_owned();
     let mut file = file.clone();
+    (file.gpu, file.policy) = (None, None);
+    file.set.clear();
     file.ptx = OneOrMany::Many(file.ptx.as_slice().iter().map(bare).collect());
     file.buffer.iter_mut().for_each(|b| b.file = b.file.as_ref().map(bare));
     for expect in &mut file.expect {

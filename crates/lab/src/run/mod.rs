@@ -91,7 +91,7 @@ pub(crate) struct Driven {
 pub fn prepare(request: &Request) -> Outcome<Prepared> {
     let program = Program::load(&request.program)?;
     program.check_support()?;
-    let (spec, policy) = find_machine(request)?;
+    let (spec, policy) = find_machine(request, &program)?;
     let effect = policy.power();
     let lane_clock_gating = request.power.lane_clock_gating || effect.lane_clock_gating;
     let model = power::model(&spec, PowerOptions { lane_clock_gating, policy: effect, ..request.power })?;

@@ -123,6 +123,7 @@ pub struct Gate {
 }
 
 impl Control for Gate {
+    #[inline]
     fn next(&self, _: &Pipe, lanes: &Cohort) -> Option<(u64, LaneState)> {
         match lanes.state {
             LaneState::On => Some((lanes.idle_from.max(lanes.since), LaneState::IdleDetect)),
@@ -131,6 +132,7 @@ impl Control for Gate {
         }
     }
 
+    #[inline]
     fn wake(&self, _: &Pipe, _: &Cohort, now: u64) -> Wake {
         Wake { from: now, until: now + self.wake_up }
     }

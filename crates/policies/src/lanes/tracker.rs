@@ -56,11 +56,13 @@ pub struct Cohort {
 
 impl Cohort {
     /// They can take an instruction without waking up.
+    #[inline]
     pub fn awake(&self) -> bool {
         matches!(self.state, LaneState::On | LaneState::IdleDetect)
     }
 
     /// They are in a sleep state.
+    #[inline]
     pub fn asleep(&self) -> bool {
         !self.awake() && self.state != LaneState::Waking
     }
@@ -71,6 +73,7 @@ impl Cohort {
     }
 
     /// The cycle from which an instruction can start on them, if it asks at `now`.
+    #[inline]
     fn ready(&self, pipe: &Pipe, control: &(impl Control + ?Sized), now: u64) -> u64 {
         match self.wanted {
             _ if self.awake() => now,
@@ -95,6 +98,7 @@ struct Line {
 
 impl Line {
     /// Notes a cohort's next change.
+    #[inline]
     fn plan(&mut self, next: Option<(u64, LaneState)>) {
         self.due = self.due.min(next.map_or(u64::MAX, |n| n.0));
     }
@@ -112,6 +116,7 @@ impl Line {
     }
 
     /// Puts lanes back where they were taken from, or behind the others if some stayed there.
+    #[inline]
     fn put(&mut self, at: usize, c: Cohort) {
         self.plan(c.next);
         self.awake = if c.awake() { self.awake | c.lanes } else { self.awake & !c.lanes };
@@ -145,6 +150,7 @@ const SFU_LANES: u32 = 0b1111;
 const MOST: usize = 33;
 
 /// Where a pipe's lane-cycles are counted: INT, FP, SFU.
+#[inline]
 fn places(kind: PipeKind) -> &'static [usize] {
     match kind {
         PipeKind::Int => &[0],
@@ -154,11 +160,13 @@ fn places(kind: PipeKind) -> &'static [usize] {
     }
 }
 
+#[inline]
 fn gated(state: LaneState) -> bool {
     matches!(state, LaneState::Gated | LaneState::Blackout)
 }
 
 /// The state that falling asleep and waking up are counted under: a blackout is the beginning of being gated.
+#[inline]
 fn kind_of_sleep(state: LaneState) -> LaneState {
     if gated(state) { LaneState::Gated } else { state }
 }
@@ -455,6 +463,7 @@ fn count(residency: &mut [LaneResidency; 3], pipe: &Pipe, c: &mut Cohort, now: u
 }
 
 /// A cohort, counted up to `at`, enters a state there.
+#[inline]
 fn enter(
     residency: &mut [LaneResidency; 3],
     pipe: &Pipe,
