@@ -17,7 +17,9 @@
 
 pub mod cpg;
 pub mod lanes;
+pub mod origami;
 pub mod parameters;
+pub mod permute;
 pub mod registry;
 pub mod selection;
 

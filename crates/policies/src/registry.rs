@@ -1,11 +1,16 @@
 //! The list of all policies.
 
-use crate::cpg;
 use crate::error::{PolicyError, suggest};
 use crate::system::Definition;
+use crate::{cpg, origami, permute};
 
 /// All policies, in the order in which they are listed.
-pub const POLICIES: &[Definition] = &[Definition::of::<cpg::Cpg>()];
+pub const POLICIES: &[Definition] = &[
+    Definition::of::<cpg::Cpg>(),
+    Definition::of::<origami::Fold>(),
+    Definition::of::<origami::Origami>(),
+    Definition::of::<permute::Permute>(),
+];
 
 /// A policy by its name.
 pub fn find(name: &str) -> Result<&'static Definition, PolicyError> {

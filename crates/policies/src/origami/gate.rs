@@ -1,0 +1,88 @@
+//! Power gating of the lanes under folding: idle-detect, and eager gating of the upper half of each cluster (§3.3).
+
+use super::folding::{Signals, Window};
+use super::shape::UPPER;
+use crate::cpg::Gate;
+use crate::lanes::{Cohort, Control, Pipe, PipeKind, Tracker, Wake};
+use std::sync::Arc;
+use warpwatt_machine::activity::LaneState;
+use warpwatt_machine::hooks::SmState;
+
+/// Marks the cohorts of the upper half of each cluster.
+const OF_UPPER_HALF: u32 = 1;
+
+/// The rules: conventional power gating, without the idle-detect window for the upper half while its type is folded.
+#[derive(Debug)]
+pub struct FoldGate {
+    gate: Gate,
+    eager: bool,
+    signals: Arc<Signals>,
+    window: Window,
+}
+
+impl FoldGate {
+    /// Rules that follow an SM's fold-enable signals.
+    pub fn new(gate: Gate, eager: bool, signals: Arc<Signals>) -> FoldGate {
+        FoldGate { gate, eager, signals, window: Window::default() }
+    }
+
+    /// The folded part of the present phase has become known.
+    pub fn enter(&mut self, tracker: &mut Tracker, now: u64, window: Window) {
+        if !self.eager || window == self.window {
+            return;
+        }
+        // What was due before happened under the old signals.
+        (0..tracker.pipes().len()).for_each(|pipe| tracker.settle(pipe, self, now));
+        self.window = window;
+        for pipe in 0..tracker.pipes().len() {
+            if tracker.pipes()[pipe].kind != PipeKind::Sfu {
+                tracker.revise(pipe, self, now, UPPER, |c| c.tag = OF_UPPER_HALF);
+            }
+        }
+    }
+
+    /// The first cycle, from `idle` on, in which lanes are gated eagerly.
+    fn eagerly(&self, pipe: &Pipe, lanes: &Cohort, idle: u64) -> Option<u64> {
+        let until = match pipe.kind {
+            PipeKind::Int => self.window.until[0],
+            PipeKind::Fp => self.window.until[1],
+            PipeKind::Both => self.window.until[0].min(self.window.until[1]),
+            PipeKind::Sfu => 0,
+        };
+        let at = idle.max(self.window.from);
+        (self.eager && lanes.tag == OF_UPPER_HALF && at < until).then_some(at)
+    }
+}
+
+impl Control for FoldGate {
+    fn next(&self, pipe: &Pipe, lanes: &Cohort) -> Option<(u64, LaneState)> {
+        let usual = self.gate.next(pipe, lanes);
+        let idle = match lanes.state {
+            LaneState::On => lanes.idle_from.max(lanes.since),
+            LaneState::IdleDetect => lanes.since,
+            _ => return usual,
+        };
+        match (self.eagerly(pipe, lanes, idle), usual) {
+            // Lanes that fall idle before the window are first counted as such.
+            (Some(at), Some((change, _))) if at <= change => Some((at, LaneState::Gated)),
+            _ => usual,
+        }
+    }
+
+    fn wake(&self, pipe: &Pipe, lanes: &Cohort, now: u64) -> Wake {
+        self.gate.wake(pipe, lanes, now)
+    }
+
+    fn act(&mut self, tracker: &mut Tracker, state: &SmState<'_>) {
+        self.enter(tracker, state.now, self.signals.window());
+    }
+
+    fn save(&self) -> Vec<u8> {
+        postcard::to_allocvec(&self.window).unwrap_or_default()
+    }
+
+    fn load(&mut self, state: &[u8]) -> Result<(), String> {
+        self.window = postcard::from_bytes(state).map_err(|e| format!("eager gating: {e}"))?;
+        Ok(())
+    }
+}
