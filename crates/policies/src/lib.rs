@@ -16,6 +16,7 @@
 //! ```
 
 pub mod cpg;
+pub mod itap;
 pub mod lanes;
 pub mod origami;
 pub mod parameters;

@@ -2,7 +2,7 @@
 
 use crate::error::{PolicyError, suggest};
 use crate::system::Definition;
-use crate::{cpg, origami, permute};
+use crate::{cpg, itap, origami, permute};
 
 /// All policies, in the order in which they are listed.
 pub const POLICIES: &[Definition] = &[
@@ -10,6 +10,9 @@ pub const POLICIES: &[Definition] = &[
     Definition::of::<origami::Fold>(),
     Definition::of::<origami::Origami>(),
     Definition::of::<permute::Permute>(),
+    Definition::of::<itap::ItapPow>(),
+    Definition::of::<itap::ItapPerf>(),
+    Definition::of::<itap::ItapIdeal>(),
 ];
 
 /// A policy by its name.

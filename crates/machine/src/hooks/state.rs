@@ -17,6 +17,9 @@ pub struct Ahead {
     pub fp: bool,
     /// Cycles for which its unit will take nothing else.
     pub busy: u32,
+    /// Seen from the end of a cycle, the cycle in which it may start at the earliest: 1, the next one, for an instruction
+    /// in the OCEX register; 2 for one that is still in its collector.
+    pub soonest: u32,
 }
 
 /// An SM as its hook objects see it.
@@ -65,9 +68,9 @@ impl SmState<'_> {
     pub fn ahead(&self) -> ([Ahead; AHEAD], usize) {
         let mut ahead = [Ahead::default(); AHEAD];
         let mut count = 0;
-        self.collector.ahead(Port::Sp, AHEAD, |pc, lanes, halves| {
+        self.collector.ahead(Port::Sp, AHEAD, |pc, lanes, halves, soonest| {
             let op = &self.kernel.ops[pc as usize];
-            ahead[count] = Ahead { lanes, fp: op.fp, busy: op.initiation as u32 * halves };
+            ahead[count] = Ahead { lanes, fp: op.fp, busy: op.initiation as u32 * halves, soonest };
             count += 1;
         });
         (ahead, count)

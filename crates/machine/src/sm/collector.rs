@@ -305,8 +305,9 @@ impl Collector {
     }
 
     /// The instructions of a port that will leave next, in order, at most so many: OCEX register, then ready units.
-    /// Gives instruction, lanes, and 2 for those that go through as two halves, else 1.
-    pub fn ahead(&self, port: Port, most: usize, mut f: impl FnMut(u32, u32, u32)) {
+    /// Gives instruction, lanes, 2 for those that go through as two halves, else 1, and how many cycles from now it may
+    /// start at the earliest.
+    pub fn ahead(&self, port: Port, most: usize, mut f: impl FnMut(u32, u32, u32, u32)) {
         let p = port as usize;
         let mut ready = self.ready & self.of_port[p];
         let (mut turn, mut given) = (self.turn[p], 0);
@@ -325,8 +326,9 @@ impl Collector {
             if given == most {
                 return;
             }
+            let soonest = 1 + (given >= register.len as usize) as u32;
             given += 1;
-            f(flight.pc(), flight.lanes() | flight.second(), 1 + (flight.second() != 0) as u32);
+            f(flight.pc(), flight.lanes() | flight.second(), 1 + (flight.second() != 0) as u32, soonest);
         }
     }
 

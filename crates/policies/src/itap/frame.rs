@@ -1,0 +1,150 @@
+//! What the hook objects share: which lanes an instruction uses, and what is counted.
+
+use crate::lanes::{IdlePeriods, Occupancy, Scope};
+use serde::{Deserialize, Serialize};
+use warpwatt_machine::activity::{LaneResidency, LaneState};
+use warpwatt_machine::hooks::{Report, StartQuery};
+use warpwatt_machine::kernel::Port;
+use warpwatt_machine::spec::Spec;
+
+/// Lanes of a pipe.
+pub const LANES: usize = 32;
+
+/// Pipes of an SM: the 32 lanes of an SP, or those of its INT and of its FP pipeline.
+#[derive(Clone, Copy, Debug)]
+pub struct Pipes {
+    /// INT and FP together or apart.
+    pub scope: Scope,
+    /// How long a lane works on an instruction.
+    pub occupancy: Occupancy,
+    /// SPs.
+    pub units: usize,
+    sfu_lanes: u64,
+}
+
+impl Pipes {
+    /// Those of a GPU's SM.
+    pub fn new(spec: &Spec, scope: Scope, occupancy: Occupancy) -> Pipes {
+        Pipes { scope, occupancy, units: spec.sp_units as usize, sfu_lanes: u64::from(spec.lanes().1) }
+    }
+
+    /// How many.
+    pub fn count(&self) -> usize {
+        match self.scope {
+            Scope::Lane => self.units,
+            Scope::Type => 2 * self.units,
+        }
+    }
+
+    /// That of a unit's INT or FP pipeline.
+    #[inline]
+    pub fn at(&self, unit: usize, fp: bool) -> usize {
+        match self.scope {
+            Scope::Lane => unit,
+            Scope::Type => 2 * unit + fp as usize,
+        }
+    }
+
+    /// That of an instruction; `None`: SFU lanes are always on.
+    #[inline]
+    pub fn of(&self, query: &StartQuery) -> Option<usize> {
+        (query.port == Port::Sp).then(|| self.at(query.unit, query.fp))
+    }
+
+    /// Cycles for which the instruction's lanes work.
+    #[inline]
+    pub fn working(&self, query: &StartQuery) -> u64 {
+        u64::from(match self.occupancy {
+            Occupancy::Issue => query.busy,
+            Occupancy::Pipeline => query.latency.max(query.busy),
+        })
+    }
+
+    /// Where a pipe's lanes are counted: INT 0, FP 1.
+    #[inline]
+    pub fn places(&self, pipe: usize) -> std::ops::Range<usize> {
+        match self.scope {
+            Scope::Lane => 0..2,
+            Scope::Type => pipe % 2..pipe % 2 + 1,
+        }
+    }
+}
+
+/// What is counted, of INT and FP lanes.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub struct Counts {
+    /// Lane-cycles and transitions that have not been taken.
+    pub residency: [LaneResidency; 2],
+    idle: [IdlePeriods; 2],
+    /// SFU lane-cycles before this cycle have been taken.
+    sfu_taken: u64,
+}
+
+impl Counts {
+    /// Lane-cycles in a state.
+    #[inline]
+    pub fn spend(&mut self, pipes: &Pipes, pipe: usize, state: LaneState, lane_cycles: u64) {
+        self.residency[pipes.places(pipe)].iter_mut().for_each(|r| r.cycles[state as usize] += lane_cycles);
+    }
+
+    /// Lane-cycles in which lanes work, beside their state.
+    #[inline]
+    pub fn work(&mut self, pipes: &Pipes, pipe: usize, lane_cycles: u64) {
+        self.residency[pipes.places(pipe)].iter_mut().for_each(|r| r.busy += lane_cycles);
+    }
+
+    /// Lanes that enter a sleep state.
+    #[inline]
+    pub fn enter(&mut self, pipes: &Pipes, pipe: usize, state: LaneState, lanes: u32) {
+        let n = u64::from(lanes.count_ones());
+        self.residency[pipes.places(pipe)].iter_mut().for_each(|r| r.entries[state as usize] += n);
+    }
+
+    /// Lanes that pay for leaving a sleep state.
+    #[inline]
+    pub fn leave(&mut self, pipes: &Pipes, pipe: usize, state: LaneState, lanes: u32) {
+        let n = u64::from(lanes.count_ones());
+        self.residency[pipes.places(pipe)].iter_mut().for_each(|r| r.wakes[state as usize] += n);
+    }
+
+    /// Lanes whose idle period ends.
+    #[inline]
+    pub fn period(&mut self, pipes: &Pipes, pipe: usize, cycles: u64, lanes: u64) {
+        self.idle[pipes.places(pipe)].iter_mut().for_each(|i| i.add(cycles, lanes));
+    }
+
+    /// SFU lane-cycles since they were last taken: always on.
+    pub fn sfu(&mut self, pipes: &Pipes, now: u64, sfu: &mut LaneResidency) {
+        sfu.cycles[LaneState::On as usize] += pipes.sfu_lanes * (now - self.sfu_taken);
+        self.sfu_taken = now;
+    }
+
+    /// Adds idle periods to a report, those included that go on at `now`. `idle_from`: for each pipe, since when its
+    /// lanes are idle.
+    pub fn report<'a>(
+        &self,
+        pipes: &Pipes,
+        idle_from: impl Iterator<Item = &'a [u64; LANES]>,
+        now: u64,
+        report: &mut Report,
+    ) {
+        let mut all = self.clone();
+        for (pipe, lanes) in idle_from.enumerate() {
+            lanes.iter().filter(|&&from| from < now).for_each(|from| all.period(pipes, pipe, now - from, 1));
+        }
+        for (idle, name) in all.idle.iter().zip(["int", "fp"]) {
+            report.add_histogram(&format!("idle.{name}"), &idle.bins);
+            report.add(&format!("idle_cycles.{name}"), idle.cycles);
+        }
+    }
+}
+
+/// The lanes of a mask, lowest first.
+#[inline]
+pub fn each(mut lanes: u32) -> impl Iterator<Item = usize> {
+    std::iter::from_fn(move || {
+        let lane = lanes.trailing_zeros() as usize;
+        lanes &= lanes.wrapping_sub(1);
+        (lane < LANES).then_some(lane)
+    })
+}
