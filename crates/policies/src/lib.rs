@@ -17,12 +17,15 @@
 
 pub mod cpg;
 pub mod itap;
+pub mod lane_clock_gating;
 pub mod lanes;
 pub mod origami;
 pub mod parameters;
+pub mod pats;
 pub mod permute;
 pub mod registry;
 pub mod selection;
+pub mod warped_gates;
 
 mod error;
 mod system;

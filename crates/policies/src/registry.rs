@@ -2,17 +2,20 @@
 
 use crate::error::{PolicyError, suggest};
 use crate::system::Definition;
-use crate::{cpg, itap, origami, permute};
+use crate::{cpg, itap, lane_clock_gating, origami, pats, permute, warped_gates};
 
 /// All policies, in the order in which they are listed.
 pub const POLICIES: &[Definition] = &[
     Definition::of::<cpg::Cpg>(),
     Definition::of::<origami::Fold>(),
     Definition::of::<origami::Origami>(),
+    Definition::of::<warped_gates::WarpedGates>(),
+    Definition::of::<pats::Pats>(),
     Definition::of::<permute::Permute>(),
     Definition::of::<itap::ItapPow>(),
     Definition::of::<itap::ItapPerf>(),
     Definition::of::<itap::ItapIdeal>(),
+    Definition::of::<lane_clock_gating::LaneClockGating>(),
 ];
 
 /// A policy by its name.

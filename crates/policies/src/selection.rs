@@ -85,7 +85,11 @@ impl Selection {
 
     /// How they change the computation of power, all together.
     pub fn power(&self) -> PolicyPower {
-        self.chosen.iter().fold(PolicyPower::default(), |all, c| all.and(&c.built.power))
+        self.chosen.iter().fold(PolicyPower::default(), |all, c| {
+            // What gating costs is said by the policy that gates.
+            let gating = c.built.power.gating.filter(|_| !c.left.contains(&HookKind::Lanes));
+            all.and(&PolicyPower { gating, ..c.built.power })
+        })
     }
 }
 

@@ -37,7 +37,7 @@ pub(crate) fn datapath_factor(table: &EnergyTable) -> f64 {
 /// Energy of one event of a row, pJ, before technology factors.
 pub(crate) fn picojoules(table: &EnergyTable, options: &PowerOptions, charge: &Charge) -> f64 {
     if let Some(active) = &charge.inactive_of {
-        if options.lane_clock_gating {
+        if options.lane_clock_gating || options.policy.lane_clock_gating {
             return 0.0;
         }
         let active = table.charge.iter().find(|other| &other.event == active && other.inactive_of.is_none());

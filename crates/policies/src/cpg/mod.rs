@@ -30,6 +30,16 @@ policy_choices! {
     }
 }
 
+impl Energy {
+    /// The cost, with a break-even time of so many cycles.
+    pub fn cost(self, bet: u32) -> GatingEnergy {
+        match self {
+            Energy::Bet => GatingEnergy::break_even(f64::from(bet)),
+            Energy::Table4 => GatingEnergy::ITAP,
+        }
+    }
+}
+
 policy_parameters! {
     /// Parameters of conventional power gating.
     Parameters {
@@ -74,14 +84,8 @@ impl System for Cpg {
     };
 
     fn build(parameters: Parameters, _: &Spec) -> Result<Built, PolicyError> {
-        let gating = match parameters.energy {
-            Energy::Bet => GatingEnergy::break_even(f64::from(parameters.bet)),
-            Energy::Table4 => GatingEnergy::ITAP,
-        };
-        Ok(Built {
-            policy: Box::new(Maker(parameters)),
-            power: PolicyPower { gating: Some(gating), ..PolicyPower::default() },
-        })
+        let gating = Some(parameters.energy.cost(parameters.bet));
+        Ok(Built { policy: Box::new(Maker(parameters)), power: PolicyPower { gating, ..PolicyPower::default() } })
     }
 }
 

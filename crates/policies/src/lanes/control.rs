@@ -25,6 +25,11 @@ pub trait Control: Send + std::fmt::Debug {
     /// Lanes that are asleep are wanted at `now`.
     fn wake(&self, pipe: &Pipe, lanes: &Cohort, now: u64) -> Wake;
 
+    /// An instruction at `now` is the first to want lanes that are asleep; they will wake up for it.
+    fn demanded(&mut self, pipe: &Pipe, lanes: &Cohort, now: u64) {
+        let _ = (pipe, lanes, now);
+    }
+
     /// An instruction starts on lanes that were idle for some cycles; a chance to learn from it, and to change
     /// `lanes.tag`.
     fn resumed(&mut self, pipe: &Pipe, lanes: &mut Cohort, idle: u64) {

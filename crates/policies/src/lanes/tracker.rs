@@ -310,6 +310,9 @@ impl Tracker {
         let ready = self.ready(pipe, control, now, lanes);
         if ready > now {
             if self.lines[pipe].promise != Some((lanes, ready)) {
+                let asleep = |c: &&Cohort| c.lanes & lanes != 0 && c.asleep() && c.wanted.is_none();
+                let wanted = self.lines[pipe].cohorts.iter().filter(asleep);
+                wanted.for_each(|c| control.demanded(&self.pipes[pipe], c, now));
                 self.demand(pipe, control, now, lanes, ready);
                 self.lines[pipe].promise = Some((lanes, ready));
             }
