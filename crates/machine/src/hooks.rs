@@ -168,6 +168,12 @@ pub trait LanesHook: Hook {
     /// until the instruction has started.
     fn start(&mut self, query: &StartQuery) -> u64;
 
+    /// An instruction for the SPs has issued: it wants these lanes (those of both halves) in some SP, once its operands
+    /// are collected.
+    fn issued(&mut self, query: &IssueQuery) {
+        let _ = query;
+    }
+
     /// Takes the lane-cycles by state of the cycles before `now` that have not been taken, for INT, FP and SFU. Their sum
     /// must be lanes × cycles: an audit checks it.
     fn residency(&mut self, now: u64, int: &mut LaneResidency, fp: &mut LaneResidency, sfu: &mut LaneResidency);

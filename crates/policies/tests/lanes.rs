@@ -1,11 +1,11 @@
 //! The trajectory of lanes, cycle by cycle, on hand-made traces.
 
 use warpwatt_machine::activity::{LaneResidency, LaneState};
-use warpwatt_machine::hooks::{LanesHook, StartQuery};
+use warpwatt_machine::hooks::{IssueQuery, LanesHook, StartQuery};
 use warpwatt_machine::kernel::Port;
 use warpwatt_machine::spec::Spec;
 use warpwatt_policies::cpg::Gate;
-use warpwatt_policies::lanes::{Lanes, Occupancy, Scope, Setup};
+use warpwatt_policies::lanes::{Demand, Lanes, Occupancy, Scope, Setup};
 
 const SETUP: Setup = Setup { scope: Scope::Type, granularity: 1, occupancy: Occupancy::Issue, sfu: false };
 
@@ -162,4 +162,41 @@ fn where_residency_is_cut_changes_nothing() {
     for every in [1, 2, 3, 7, 40] {
         assert_eq!(total(every), whole, "every {every}");
     }
+}
+
+#[test]
+fn lanes_may_be_demanded_at_issue() {
+    let issue = |l: &mut Lanes<Gate>, now, lanes| l.issued(&IssueQuery { now, warp: 0, lanes, fp: false });
+    for (demand, awake) in [(Demand::Issue, 23), (Demand::Unit, 25)] {
+        // All lanes sleep from 5 on. An instruction issues in 20 and stands in front of the unit in 22.
+        let mut l = lanes(SETUP, 5, 3).demanded_at(demand);
+        issue(&mut l, 20, 0xff);
+        assert_eq!(start(&mut l, query(22, false, 0xff)), awake);
+        let [int, ..] = taken(&mut l, 26);
+        assert_eq!((of(&int, LaneState::Waking), int.wakes[LaneState::Gated as usize]), (8 * 3, 8));
+        // Lanes that no instruction wants sleep on.
+        assert_eq!(int.cycles.iter().sum::<u64>(), 64 * 26);
+        assert_eq!(of(&int, LaneState::Gated), 56 * 21 + 8 * (awake - 3 - 5));
+        // Lanes that work in 0 are gated from 6 on, unless an instruction is known to come.
+        let mut l = lanes(SETUP, 5, 3).demanded_at(demand);
+        start(&mut l, query(0, false, 0xff));
+        issue(&mut l, 4, 0xff);
+        assert_eq!(start(&mut l, query(7, false, 0xff)), if demand == Demand::Issue { 7 } else { 10 });
+    }
+    // One that does not come after all is not waited for: awake at 8, gated 5 cycles later.
+    let mut l = lanes(SETUP, 5, 3).demanded_at(Demand::Issue);
+    start(&mut l, query(0, false, 0xff));
+    issue(&mut l, 4, 0xff);
+    assert_eq!(l.ready(&query(13, false, 0xff)), 13);
+    assert_eq!(l.ready(&query(14, false, 0xff)), 17);
+}
+
+#[test]
+fn the_unit_that_is_awake_is_demanded() {
+    let mut l = lanes(SETUP, 5, 3).demanded_at(Demand::Issue);
+    start(&mut l, StartQuery { unit: 1, ..query(20, false, 0xff) });
+    l.issued(&IssueQuery { now: 24, warp: 0, lanes: 0xff, fp: false });
+    // Unit 0 sleeps on, unit 1 stays awake.
+    assert_eq!(l.ready(&query(26, false, 0xff)), 29);
+    assert_eq!(l.ready(&StartQuery { unit: 1, ..query(28, false, 0xff) }), 28);
 }

@@ -10,11 +10,11 @@ use warpwatt_machine::hooks::{Hook, IssueHook, IssueQuery, Shape};
 use warpwatt_machine::spec::Spec;
 use warpwatt_policies::cpg::Gate;
 use warpwatt_policies::lanes::{Occupancy, Scope, Setup, Tracker};
-use warpwatt_policies::origami::Folding;
 use warpwatt_policies::origami::folding::{Folder, Signals, Window};
 use warpwatt_policies::origami::gate::FoldGate;
 use warpwatt_policies::origami::order::Turn;
 use warpwatt_policies::origami::shape::{LOWER, UPPER, halves, shift};
+use warpwatt_policies::origami::{Folding, Most};
 use warpwatt_policies::permute::compact;
 use warpwatt_policies::{PolicyError, Selection};
 use warpwatt_power::UnitPower;
@@ -104,14 +104,14 @@ fn shares_shorter_than_that_are_refused() {
 
 fn folder(parameters: Folding) -> (Folder, Arc<Signals>) {
     let signals = Arc::new(Signals::default());
-    (Folder::new(parameters, 2, signals.clone()), signals)
+    (Folder::new(parameters, &Spec::preset("gtx480").unwrap(), signals.clone()), signals)
 }
 
 #[test]
 fn the_type_with_more_warps_is_folded_for_the_smaller_share() {
     for (int, fp, until) in [(9, 4, [120, 210]), (4, 9, [210, 120]), (5, 5, [120, 120]), (7, 0, [120, 210])] {
         let (mut f, signals) = folder(Folding::default());
-        let window = f.begin(1000, int, fp, 0);
+        let window = f.begin(1000, int, fp, [0; 3]);
         assert_eq!(window, Window { from: 1000, until: until.map(|u| 1000 + u) });
         assert_eq!(signals.window(), window);
         assert_eq!(f.next_event(1000), 1300);
@@ -120,18 +120,26 @@ fn the_type_with_more_warps_is_folded_for_the_smaller_share() {
 
 #[test]
 fn no_folding_after_a_phase_that_issued_nearly_all_it_could() {
-    // Two schedulers issue 600 in 300 cycles; 90 % are 540.
-    for (adaptive, issued, folds) in [(true, 539, true), (true, 540, false), (true, 600, false), (false, 600, true)] {
-        let (mut f, _) = folder(Folding { adaptive, ..Folding::default() });
-        f.begin(0, 8, 2, 0);
-        assert_eq!(f.begin(300, 8, 2, issued).until, if folds { [420, 510] } else { [300, 300] });
+    // Two schedulers issue 600 in 300 cycles; 90 % are 540. Two SPs take 300 folded warps; 90 % are 270.
+    for (cutoff_of, adaptive, issued, folds) in [
+        (Most::Issue, true, [300, 39, 200], true),
+        (Most::Issue, true, [300, 40, 200], false),
+        (Most::Issue, false, [600, 0, 0], true),
+        (Most::Folded, true, [269, 50, 281], true),
+        (Most::Folded, true, [270, 0, 0], false),
+        (Most::Folded, false, [600, 0, 0], true),
+    ] {
+        let (mut f, _) = folder(Folding { adaptive, cutoff_of, ..Folding::default() });
+        f.begin(0, 8, 2, [0; 3]);
+        let expected = if folds { [420, 510] } else { [300, 300] };
+        assert_eq!(f.begin(300, 8, 2, issued).until, expected, "{cutoff_of:?} {adaptive} {issued:?}");
     }
-    // The phase counts, not all that came before.
+    // The last phase counts, not all that came before.
     let (mut f, _) = folder(Folding::default());
-    f.begin(0, 8, 2, 5000);
-    assert_eq!(f.begin(300, 8, 2, 5100).until, [420, 510]);
-    assert_eq!(f.begin(600, 8, 2, 5700).until, [600, 600]);
-    assert_eq!(f.begin(900, 8, 2, 5701).until, [1020, 1110]);
+    f.begin(0, 8, 2, [5000, 0, 0]);
+    assert_eq!(f.begin(300, 8, 2, [5100, 0, 0]).until, [420, 510]);
+    assert_eq!(f.begin(600, 8, 2, [5400, 0, 0]).until, [600, 600]);
+    assert_eq!(f.begin(900, 8, 2, [5401, 0, 0]).until, [1020, 1110]);
 }
 
 #[test]
@@ -140,7 +148,7 @@ fn warps_are_folded_in_the_first_part_of_the_phase_unless_a_half_is_empty() {
     let full = Shape::Split(LOWER, LOWER);
     for (shifting, ragged) in [(false, Shape::Whole), (true, Shape::Permuted(mask("1110 1000")))] {
         let (mut f, _) = folder(Folding { shift: shifting, ..Folding::default() });
-        f.begin(0, 9, 4, 0);
+        f.begin(0, 9, 4, [0; 3]);
         assert_eq!(shape(&mut f, 0, false, u32::MAX), full);
         assert_eq!(shape(&mut f, 119, false, u32::MAX), full);
         assert_eq!(shape(&mut f, 120, true, u32::MAX), full);
@@ -160,11 +168,11 @@ fn warps_are_folded_in_the_first_part_of_the_phase_unless_a_half_is_empty() {
 #[test]
 fn a_saved_folder_goes_on_where_it_was() {
     let (mut f, _) = folder(Folding::default());
-    f.begin(0, 9, 4, 0);
+    f.begin(0, 9, 4, [0; 3]);
     let (mut again, signals) = folder(Folding::default());
     again.load(&f.save()).unwrap();
     assert_eq!(signals.window(), Window { from: 0, until: [120, 210] });
-    assert_eq!((again.next_event(7), again.begin(300, 1, 1, 540)), (300, f.begin(300, 1, 1, 540)));
+    assert_eq!((again.next_event(7), again.begin(300, 1, 1, [540; 3])), (300, f.begin(300, 1, 1, [540; 3])));
     assert!(again.load(&[]).is_err());
 }
 

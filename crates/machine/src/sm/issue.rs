@@ -175,6 +175,11 @@ impl Sm {
                 Shape::Split(one, other) => (first, second) = (one, other),
             }
         }
+        if op.port == Port::Sp
+            && let Some(hook) = &mut self.hooks.lanes
+        {
+            hook.issued(&IssueQuery { now: self.now, warp: w, lanes: first | second, fp: op.fp });
+        }
         self.issued[op.port as usize] += 1;
         self.counts.issue(pc, lanes.count_ones() as u64);
 

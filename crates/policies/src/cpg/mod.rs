@@ -7,11 +7,12 @@
 //!
 //! Left out: the state in which Hu et al. count the break-even time down (it changes nothing).
 //! *Decisions*: lanes are gated one by one by default (Origami §4.1 gives every lane its idle-detect counter), INT and FP
-//! pipelines apart; the SFUs stay on (Origami §2.2 leaves them out). ITAP's comparison is `cpg.scope=lane`,
-//! `cpg.granularity=32`, `cpg.energy=table-4` on `pascal16`.
+//! pipelines apart; the SFUs stay on (Origami §2.2 leaves them out); lanes wake up while operands are collected. ITAP's
+//! comparison is `cpg.scope=lane`, `cpg.granularity=32`, `cpg.energy=table-4`, `cpg.demand=unit` on `pascal16`: it compares
+//! with gating whose wake-up is not hidden.
 
 use crate::error::PolicyError;
-use crate::lanes::{Cohort, Control, Lanes, Occupancy, Pipe, Scope, Setup, Wake};
+use crate::lanes::{Cohort, Control, Demand, Lanes, Occupancy, Pipe, Scope, Setup, Wake};
 use crate::parameters::{number, plain};
 use crate::system::{About, Baseline, Built, HookKind, Metric, Paper, System};
 use crate::{policy_choices, policy_parameters};
@@ -49,6 +50,8 @@ policy_parameters! {
         bet: u32 = 14, number("cycles", 0.0, 100_000.0).from("Origami §4.1");
         /// Cycles from the demand until gated lanes work.
         wake_up: u32 = 3, number("cycles", 0.0, 10_000.0).from("ITAP Table 4; Origami §4.4 tries 9");
+        /// When an instruction demands its lanes: when it issues, or in front of the unit.
+        demand: Demand = Demand::Issue, plain().from("decision, after Origami §4.4");
         /// What a gating event costs: `bet`, or the wake-up energy of ITAP's Table 4.
         energy: Energy = Energy::Bet, plain().from("Origami §4.2");
         /// Switched together: the whole SIMD lane, or its INT and FP pipelines apart.
@@ -113,7 +116,7 @@ impl Policy for Maker {
         let p = &self.0;
         let setup = Setup { scope: p.scope, granularity: p.granularity, occupancy: p.occupancy, sfu: p.sfu };
         let gate = Gate { idle_detect: p.idle_detect.into(), wake_up: p.wake_up.into() };
-        SmHooks { lanes: Some(Box::new(Lanes::new(spec, setup, gate))), ..SmHooks::default() }
+        SmHooks { lanes: Some(Box::new(Lanes::new(spec, setup, gate).demanded_at(p.demand))), ..SmHooks::default() }
     }
 }
 

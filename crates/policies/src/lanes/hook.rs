@@ -1,11 +1,11 @@
 //! The hook object: a tracker and a policy's rules.
 
 use super::control::Control;
-use super::setup::{Occupancy, Scope, Setup};
+use super::setup::{Demand, Occupancy, Scope, Setup};
 use super::tracker::Tracker;
 use serde::{Deserialize, Serialize};
 use warpwatt_machine::activity::LaneResidency;
-use warpwatt_machine::hooks::{Hook, LanesHook, Report, SmState, StartQuery};
+use warpwatt_machine::hooks::{Hook, IssueQuery, LanesHook, Report, SmState, StartQuery};
 use warpwatt_machine::kernel::Port;
 use warpwatt_machine::spec::Spec;
 
@@ -13,10 +13,14 @@ use warpwatt_machine::spec::Spec;
 #[derive(Debug)]
 pub struct Lanes<C> {
     setup: Setup,
+    demand: Demand,
     sp_units: usize,
     tracker: Tracker,
     control: C,
 }
+
+/// Cycles from issue to the unit, if nothing is in the way: IDOC register, collector, OCEX register.
+const COLLECTION: u64 = 4;
 
 #[derive(Serialize, Deserialize)]
 struct Saved {
@@ -28,7 +32,12 @@ impl<C: Control> Lanes<C> {
     /// The lanes of an SM.
     pub fn new(spec: &Spec, setup: Setup, control: C) -> Lanes<C> {
         let tracker = Tracker::new(spec, &setup, &control);
-        Lanes { setup, sp_units: spec.sp_units as usize, tracker, control }
+        Lanes { setup, demand: Demand::Unit, sp_units: spec.sp_units as usize, tracker, control }
+    }
+
+    /// Lanes are demanded at another time than in front of the unit.
+    pub fn demanded_at(self, demand: Demand) -> Lanes<C> {
+        Lanes { demand, ..self }
     }
 
     /// The policy's rules.
@@ -43,11 +52,16 @@ impl<C: Control> Lanes<C> {
             let sfus = self.sp_units * if self.setup.scope == Scope::Type { 2 } else { 1 };
             return self.setup.sfu.then(|| (sfus + query.unit - self.sp_units, 0b1111));
         }
-        let pipe = match self.setup.scope {
-            Scope::Type => 2 * query.unit + query.fp as usize,
-            Scope::Lane => query.unit,
-        };
-        Some((pipe, self.setup.widen(query.lanes)))
+        Some((self.pipe(query.unit, query.fp), self.setup.widen(query.lanes)))
+    }
+
+    /// The pipe of an SP.
+    #[inline]
+    fn pipe(&self, unit: usize, fp: bool) -> usize {
+        match self.setup.scope {
+            Scope::Type => 2 * unit + fp as usize,
+            Scope::Lane => unit,
+        }
     }
 }
 
@@ -101,6 +115,22 @@ impl<C: Control> LanesHook for Lanes<C> {
             Occupancy::Pipeline => query.latency.max(query.busy),
         };
         self.tracker.start(pipe, &mut self.control, query.now, lanes, u64::from(busy))
+    }
+
+    fn issued(&mut self, query: &IssueQuery) {
+        if self.demand != Demand::Issue {
+            return;
+        }
+        // The SP that it would go to, were it there already.
+        let (now, lanes) = (query.now, self.setup.widen(query.lanes));
+        let mut soonest = (u64::MAX, 0);
+        for unit in 0..self.sp_units {
+            let pipe = self.pipe(unit, query.fp);
+            let ready = self.tracker.ready(pipe, &self.control, now, lanes);
+            soonest = soonest.min((ready, pipe));
+        }
+        let (ready, pipe) = soonest;
+        self.tracker.expect(pipe, &self.control, now, lanes, ready.max(now + COLLECTION));
     }
 
     fn residency(&mut self, now: u64, int: &mut LaneResidency, fp: &mut LaneResidency, sfu: &mut LaneResidency) {

@@ -22,6 +22,16 @@ policy_choices! {
     }
 }
 
+policy_choices! {
+    /// When an instruction demands its lanes.
+    Demand {
+        /// When it issues: lanes wake up while its operands are collected.
+        Issue = "issue",
+        /// When it stands in front of the unit (OCEX register).
+        Unit = "unit",
+    }
+}
+
 /// What is switched together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Setup {

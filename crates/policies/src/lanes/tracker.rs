@@ -437,6 +437,23 @@ impl Tracker {
         }
     }
 
+    /// An instruction is on its way that will want lanes of a pipe: those that are asleep wake up, and none falls asleep
+    /// before `until`.
+    pub fn expect(&mut self, pipe: usize, control: &(impl Control + ?Sized), now: u64, lanes: u32, until: u64) {
+        self.settle(pipe, control, now);
+        let sleeps = |c: &Cohort| {
+            let will = c.next.is_some_and(|(at, state)| {
+                at < until && !matches!(state, LaneState::On | LaneState::IdleDetect | LaneState::Waking)
+            });
+            c.asleep() && c.wanted.is_none() || c.awake() && will
+        };
+        let concerned = self.lines[pipe].cohorts.iter().filter(|c| c.lanes & lanes != 0 && sleeps(c));
+        let concerned = concerned.fold(0, |mask, c| mask | c.lanes) & lanes;
+        if concerned != 0 {
+            self.demand(pipe, control, now, concerned, until);
+        }
+    }
+
     /// Takes the lane-cycles before `now`.
     pub fn take_residency(&mut self, control: &(impl Control + ?Sized), now: u64) -> [LaneResidency; 3] {
         for at in 0..self.pipes.len() {

@@ -1,11 +1,12 @@
 //! Phases, and which warps are folded in them (§3.1).
 
-use super::Folding;
 use super::shape::{halves, shift};
+use super::{Folding, Most};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use warpwatt_machine::hooks::{Hook, IssueHook, IssueQuery, Report, Shape, SmState};
+use warpwatt_machine::spec::Spec;
 
 /// The folded part of a phase: core cycles from `from` up to, not including, `until`, of INT and of FP warps.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -62,15 +63,24 @@ struct State {
 }
 
 impl Folder {
-    /// The folding logic of an SM with so many schedulers.
-    pub fn new(parameters: Folding, schedulers: u32, signals: Arc<Signals>) -> Folder {
-        let most = u64::from(parameters.phase) * u64::from(schedulers);
+    /// The folding logic of an SM.
+    pub fn new(parameters: Folding, spec: &Spec, signals: Arc<Signals>) -> Folder {
+        let phase = u64::from(parameters.phase);
+        let most = match parameters.cutoff_of {
+            Most::Issue => phase * u64::from(spec.schedulers),
+            Most::Folded => phase * u64::from(spec.sp_units) / 2,
+        };
         Folder { parameters, most, signals, state: State::default() }
     }
 
-    /// A phase begins: INT and FP warps in the instruction buffers, instructions issued since the run began.
-    pub fn begin(&mut self, now: u64, int: u32, fp: u32, issued: u64) -> Window {
+    /// A phase begins: INT and FP warps in the instruction buffers, instructions issued (SP, SFU, LDST) since the run
+    /// began.
+    pub fn begin(&mut self, now: u64, int: u32, fp: u32, issued: [u64; 3]) -> Window {
         let (p, s) = (&self.parameters, &mut self.state);
+        let issued = match p.cutoff_of {
+            Most::Issue => issued.iter().sum(),
+            Most::Folded => issued[0],
+        };
         let (aggressive, conservative) = (p.share(p.aggressive), p.share(p.conservative));
         let in_last = issued - s.issued;
         let busy = p.adaptive && s.phases > 0 && in_last * 100 >= self.most * u64::from(p.cutoff);
@@ -97,7 +107,7 @@ impl Hook for Folder {
     fn act(&mut self, state: &SmState<'_>) {
         if state.now >= self.state.end {
             let (int, fp) = (state.int().count_ones(), state.fp().count_ones());
-            self.begin(state.now, int, fp, state.issued.iter().sum());
+            self.begin(state.now, int, fp, state.issued);
         }
     }
 

@@ -19,6 +19,11 @@
 //!   (`fold.adaptive`) and has the two extra stages.
 //! - A forced switch of the order goes only to a type or group that has warps. A type's turn also ends when none of its
 //!   warps is in the active set.
+//! - "90 % of the maximum possible issued instructions" (§3.1.1) is taken of the warps that the SPs can take when all are
+//!   folded (`cutoff_of=folded`). Taken of all issue slots (`issue`) no phase of backprop reaches it, which Fig. 12 and
+//!   §4.3 name as one that is hardly folded for that reason, and kernels that keep the SPs more than half busy lose a
+//!   fifth of their speed.
+//! - Lanes are demanded when an instruction issues (`demand`); see [`crate::lanes`].
 //! - Whether a warp is folded is decided when it issues. Lanes of either half work for both halves' initiation intervals.
 //! - Of a share of 0 no phase is folded; any other share must last [`Folding::n_fold`] cycles.
 
@@ -29,16 +34,26 @@ pub mod shape;
 
 use crate::cpg::Gate;
 use crate::error::PolicyError;
-use crate::lanes::{Lanes, Occupancy, Scope, Setup};
+use crate::lanes::{Demand, Lanes, Occupancy, Scope, Setup};
 use crate::parameters::{ParameterSet, Visitor, number, plain};
-use crate::policy_parameters;
 use crate::system::{About, Baseline, Built, HookKind, Metric, Paper, System};
+use crate::{policy_choices, policy_parameters};
 use folding::{Folder, Signals};
 use gate::FoldGate;
 use std::sync::Arc;
 use warpwatt_machine::hooks::{Policy, Report, SmHooks};
 use warpwatt_machine::spec::Spec;
 use warpwatt_power::{GatingEnergy, PolicyPower};
+
+policy_choices! {
+    /// The most that a phase can issue.
+    Most {
+        /// An instruction of each scheduler in every cycle.
+        Issue = "issue",
+        /// A warp of each SP in every second cycle: what is left when all are folded.
+        Folded = "folded",
+    }
+}
 
 policy_parameters! {
     /// Parameters of folding.
@@ -53,14 +68,19 @@ policy_parameters! {
         bet: u32 = 14, number("cycles", 0.0, 100_000.0).from("Origami §4.1");
         /// Cycles from the demand until gated lanes work.
         wake_up: u32 = 3, number("cycles", 0.0, 10_000.0).from("decision; Origami §4.4 tries 9");
+        /// When an instruction demands its lanes: when it issues, or in front of the unit.
+        demand: Demand = Demand::Issue, plain().from("decision, after Origami §4.4");
         /// Share of a phase in which the type with fewer warps is folded; 0: never.
         aggressive: u32 = 70, number("%", 0.0, 100.0).from("Origami §3.1.1");
         /// Share of a phase in which the type with more warps is folded; 0: never.
         conservative: u32 = 40, number("%", 0.0, 100.0).from("Origami §3.1.1");
         /// No folding in a phase after one that issued much.
         adaptive: bool = true, plain().from("Origami §3.1.1");
-        /// Issued instructions, of those that a phase could issue, from which on it is not followed by folding.
+        /// Instructions issued in a phase, of the most possible, from which on it is not followed by folding.
         cutoff: u32 = 90, number("%", 0.0, 100.0).from("Origami §3.1.1");
+        /// What that is a share of: instructions that the schedulers could issue, or warps that the SPs could take if all
+        /// were folded.
+        cutoff_of: Most = Most::Folded, plain().from("decision, after Origami Fig. 12");
         /// Gate the upper half of each cluster in its first idle cycle while its type is folded.
         eager: bool = false, plain().from("Origami §3.3: a part of `origami`");
         /// Move active threads to the lowest lanes of their cluster.
@@ -139,8 +159,8 @@ impl Folding {
         let setup =
             Setup { scope: self.scope, granularity: self.granularity, occupancy: self.occupancy, sfu: self.sfu };
         SmHooks {
-            issue: Some(Box::new(Folder::new(*self, spec.schedulers, signals))),
-            lanes: Some(Box::new(Lanes::new(spec, setup, gate))),
+            issue: Some(Box::new(Folder::new(*self, spec, signals))),
+            lanes: Some(Box::new(Lanes::new(spec, setup, gate).demanded_at(self.demand))),
             ..SmHooks::default()
         }
     }
