@@ -308,41 +308,49 @@ fn a_phase_gates_the_upper_half_that_already_idles() {
     assert_eq!(of(&r, LaneState::On), 32 * 10);
 }
 
+/// The warps that come first, in the order in which they are chosen when none issues twice.
+fn order(turn: &mut Turn, mut available: u64, set: u64, int: u64, fp: u64, full: u64) -> Vec<usize> {
+    let mut order = Vec::new();
+    while let Some(w) = turn.choose(available, set, [int, fp], 63, |w| full >> w & 1 != 0) {
+        order.push(w);
+        available &= !(1 << w);
+    }
+    order
+}
+
 #[test]
 fn the_type_whose_turn_it_is_comes_first_then_memory_then_the_other() {
-    let all = |_| 0;
     let (int, fp, mem) = (0b0011, 0b1100, 0b11_0000);
-    let mut turn = Turn::default();
     let set = int | fp | mem;
-    assert_eq!(turn.prefer(set, set, int, fp, all), int);
-    assert_eq!(turn.prefer(set & !int, set, int, fp, all), mem);
-    assert_eq!(turn.prefer(fp, set, int, fp, all), fp);
+    let mut turn = Turn::default();
+    assert_eq!(order(&mut turn, set, set, int, fp, 0), [0, 1, 4, 5, 2, 3]);
     assert!(!turn.fp, "INT warps are in the active set, though none can issue");
+    // In turn after the one that issued last.
+    assert_eq!(turn.choose(set, set, [int, fp], 0, |_| false), Some(1));
+    assert_eq!(turn.choose(set, set, [int, fp], 1, |_| false), Some(0));
     // Only the active set counts.
-    assert_eq!(turn.prefer(set, int & 1 | mem, int, fp, all), 1);
-    assert_eq!(turn.prefer(fp, int | mem, int, fp, all), 0);
+    assert_eq!(order(&mut turn, set, int & 1 | mem, int, fp, 0), [0, 4, 5]);
+    assert_eq!(order(&mut turn, fp, int | mem, int, fp, 0), [0; 0]);
     // None of the type is left in it: the other's turn, which stays when the first comes back.
-    assert_eq!(turn.prefer(set, fp | mem, int, fp, all), fp);
+    assert_eq!(order(&mut turn, set, fp | mem, int, fp, 0), [2, 3, 4, 5]);
     assert!(turn.fp);
-    assert_eq!(turn.prefer(set, set, int, fp, all), fp);
+    assert_eq!(order(&mut turn, set, set, int, fp, 0), [2, 3, 4, 5, 0, 1]);
     // Memory alone ends no turn.
-    assert_eq!(turn.prefer(mem, mem, int, fp, all), mem);
+    assert_eq!(order(&mut turn, mem, mem, int, fp, 0), [4, 5]);
     assert!(turn.fp);
 }
 
 #[test]
 fn within_a_type_the_larger_group_comes_first() {
-    let (int, full) = (0b1111, 0b0101);
-    let prefer = |turn: &mut Turn, available| turn.prefer(available, 0xff, int, 0, |w| w & full);
+    let (int, mem, full) = (0b1111, 0b11_0000, 0b01_0101);
     let mut turn = Turn::default();
     turn.begin(2, false, 1, 3);
     assert!(turn.full);
-    assert_eq!(prefer(&mut turn, 0xf), full);
-    // None of the group can issue: any ready warp of the type.
-    assert_eq!(prefer(&mut turn, 0b1010), 0b1010);
+    // Groups are of warps for the SPs; if none of the group can issue, any ready one of the type does.
+    assert_eq!(order(&mut turn, int | mem, u64::MAX, int, 0, full), [0, 2, 1, 3, 4, 5]);
     turn.begin(2, false, 3, 1);
     assert!(!turn.full);
-    assert_eq!(prefer(&mut turn, 0xf), 0b1010);
+    assert_eq!(order(&mut turn, int | mem, u64::MAX, int, 0, full), [1, 3, 0, 2, 4, 5]);
     // Equally many: as before.
     turn.begin(2, false, 2, 2);
     assert!(!turn.full);
@@ -369,7 +377,7 @@ fn after_two_phases_a_turn_is_forced_to_end() {
     let mut turn = Turn::default();
     turn.begin(2, true, 0, 0);
     turn.begin(2, true, 0, 0);
-    turn.prefer(0b10, 0b10, 0b01, 0b10, |_| 0);
+    turn.choose(0b10, 0b10, [0b01, 0b10], 0, |_| false);
     assert!(turn.fp);
     assert_eq!((turn.begin(2, true, 0, 0), turn.fp), (0, true));
     assert_eq!((turn.begin(2, true, 0, 0), turn.fp), (1, false));

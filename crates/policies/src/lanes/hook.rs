@@ -128,6 +128,9 @@ impl<C: Control> LanesHook for Lanes<C> {
             let pipe = self.pipe(unit, query.fp);
             let ready = self.tracker.ready(pipe, &self.control, now, lanes);
             soonest = soonest.min((ready, pipe));
+            if ready <= now {
+                break;
+            }
         }
         let (ready, pipe) = soonest;
         self.tracker.expect(pipe, &self.control, now, lanes, ready.max(now + COLLECTION));

@@ -37,9 +37,16 @@ impl Turn {
         forced_type as u64 + forced_group as u64
     }
 
-    /// The warps that come first among `available` ones, and the type's turn ends if none of its warps is in the active
-    /// `set`. `int`, `fp`: by type of the buffered instruction; `full` tells those of some warps with 32 active threads.
-    pub fn prefer(&mut self, available: u64, set: u64, int: u64, fp: u64, full: impl Fn(u64) -> u64) -> u64 {
+    /// The warp to issue of the `available` ones, in turn after slot `last`; and the type's turn ends if none of its warps is
+    /// in the active `set`. `int`, `fp`: by type of the buffered instruction; `full`: has 32 active threads.
+    pub fn choose(
+        &mut self,
+        available: u64,
+        set: u64,
+        [int, fp]: [u64; 2],
+        last: u8,
+        full: impl Fn(usize) -> bool,
+    ) -> Option<usize> {
         let (own, other) = if self.fp { (fp, int) } else { (int, fp) };
         let own = if own & set == 0 && other & set != 0 {
             (self.fp, self.type_phases) = (!self.fp, 1);
@@ -50,13 +57,15 @@ impl Turn {
         let available = available & set;
         // This type, then LDST and SFU, then the other type.
         let tiers = [available & own, available & !(int | fp), available];
-        let Some(&first) = tiers.iter().find(|&&warps| warps != 0) else { return 0 };
-        if first & (int | fp) == 0 || first & (first - 1) == 0 {
-            return first;
+        let first = *tiers.iter().find(|&&warps| warps != 0)?;
+        let mut rest = if first & (int | fp) != 0 { first } else { 0 };
+        while let Some(w) = rotate(rest, last) {
+            if full(w) == self.full {
+                return Some(w);
+            }
+            rest &= !(1 << w);
         }
-        let full = full(first);
-        let group = if self.full { full } else { first & !full };
-        if group != 0 { group } else { first }
+        rotate(first, last)
     }
 }
 
@@ -155,9 +164,9 @@ impl OrderHook for Order {
     fn pick(&mut self, query: &OrderQuery<'_>) -> Option<usize> {
         let s = self.state.schedulers.get_mut(query.scheduler)?;
         s.active.refill(query.pool, query.warps, s.last);
-        let full = |warps| those(warps, |w| query.active(w) == u32::MAX);
-        let set = s.active.warps();
-        let choice = rotate(s.turn.prefer(query.available, set, query.int, query.fp, full), s.last)?;
+        let full = |w| query.active(w) == u32::MAX;
+        let types = [query.int, query.fp];
+        let choice = s.turn.choose(query.available, s.active.warps(), types, s.last, full)?;
         s.last = choice as u8;
         Some(choice)
     }
