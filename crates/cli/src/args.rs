@@ -18,6 +18,11 @@ pub enum Command {
     /// Run a workload of the suite, a launch description (.toml), or a PTX file (.ptx)
     #[command(after_help = RUN_EXAMPLES)]
     Run(Box<RunArgs>),
+    /// Compare policies: time, leakage saved, energy, against their papers' baselines; writes an HTML report
+    #[command(after_help = COMPARE_EXAMPLES)]
+    Compare(Box<CompareArgs>),
+    /// Say how idle the execution units are, and what could be saved at most
+    Idle(IdleArgs),
     /// Go on with an interrupted run from its last checkpoint
     Resume(ResumeArgs),
     /// Say of each kernel of PTX files whether it can run, and what it needs
@@ -45,6 +50,14 @@ Examples:
       --arg buf:f32:16384:uniform --arg buf:f32:16384:iota
 
 Exit code: 0 fine; 1 the run failed (fault, deadlock, limit, wrong results, interrupted, audit); 2 the input is wrong.";
+
+const COMPARE_EXAMPLES: &str = "\
+Examples:
+  warpwatt compare hotspot
+  warpwatt compare hotspot bfs srad --policies cpg,origami --size full
+  warpwatt compare all --policies all --gpu gtx480 --set cpg.wake_up=9 --csv > table.csv
+
+Exit code: 0 fine; 1 a run failed, or interrupted (the same command goes on); 2 the input is wrong.";
 
 /// Splits of the leakage among components.
 #[derive(Clone, Copy, Debug, ValueEnum)]
@@ -146,6 +159,9 @@ pub struct RunArgs {
     /// Simulate even if DIR holds a run, and replace it
     #[arg(long, requires = "out")]
     pub force: bool,
+    /// Write a timeline for Perfetto or chrome://tracing, in simulated time: a step per sample (--sample-cycles)
+    #[arg(long, value_name = "FILE.json", conflicts_with = "functional")]
+    pub trace: Option<PathBuf>,
     /// Write a checkpoint so often: wall time (30s, 5min, 1h) or simulated cycles (500000cycles)
     ///
     /// Goes into the run directory. Ctrl-C and SIGTERM always write one.
@@ -166,6 +182,91 @@ pub struct RunArgs {
     /// An argument, in order: `TYPE:VALUE`, `buf:TYPE:COUNT[:zero|iota|uniform|normal|NUMBER[:SEED]]`, `buf:FILE.npy`
     #[arg(long = "arg", value_name = "ARG", help_heading = "PTX files", allow_hyphen_values = true)]
     pub args: Vec<String>,
+}
+
+/// Schedulers of comparisons.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub enum BaselineScheduler {
+    /// Greedy, then oldest
+    Gto,
+    /// The paper's own two-level scheduler; with an active set where it has none
+    TwoLevel,
+    /// Loose round-robin
+    Lrr,
+}
+
+/// `compare`.
+#[derive(Debug, Args)]
+pub struct CompareArgs {
+    /// Workloads (`all`: the suite) and launch descriptions (.toml)
+    #[arg(required = true, value_name = "WORKLOAD|FILE.toml")]
+    pub programs: Vec<String>,
+    /// Policies, or `all` [default: those that their papers measure on gtx480; with --gpu, all]
+    #[arg(long, value_delimiter = ',', value_name = "A,B+C,…|all")]
+    pub policies: Vec<String>,
+    /// GPU for all runs [default: the one of the policies' papers]
+    #[arg(long, value_name = "NAME|FILE")]
+    pub gpu: Option<String>,
+    /// Set a parameter of the GPU, or of a policy (policy.key=value); may be repeated
+    #[arg(long, value_name = "NAME=VALUE")]
+    pub set: Vec<String>,
+    /// Scheduler of all runs [default: the one of each policy's paper]
+    #[arg(long, value_enum)]
+    pub baseline: Option<BaselineScheduler>,
+    /// Input size of workloads
+    #[arg(long, value_enum, default_value_t = Size::Small)]
+    pub size: Size,
+    /// Simulations at a time, each on one core [default: as many as there are cores]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=256))]
+    pub jobs: Option<u32>,
+    /// Core cycles of a power sample: a step of the timeline [default: 5000; for full workloads 100000]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(100..))]
+    pub sample_cycles: Option<u64>,
+    /// Print the table as CSV, and nothing else, on standard output
+    #[arg(long, conflicts_with = "json")]
+    pub csv: bool,
+    /// Print the table as JSON, and nothing else, on standard output
+    #[arg(long)]
+    pub json: bool,
+    /// Where the report goes [default: compare.html in the store]
+    #[arg(long, value_name = "FILE")]
+    pub html: Option<PathBuf>,
+    /// Folder of run directories: what is in it is looked up
+    #[arg(long, value_name = "DIR", default_value = "runs")]
+    pub store: PathBuf,
+    /// Simulate all runs, also those in the store
+    #[arg(long)]
+    pub force: bool,
+}
+
+/// `idle`.
+#[derive(Debug, Args)]
+pub struct IdleArgs {
+    /// A workload's name or a launch description (.toml)
+    #[arg(value_name = "WORKLOAD|FILE.toml")]
+    pub program: String,
+    /// Input size of a workload [default: small]
+    #[arg(long)]
+    pub size: Option<Size>,
+    /// A preset's name or a GPU file (.toml) [default: gtx480 with the two-level scheduler of Origami]
+    #[arg(long, value_name = "NAME|FILE")]
+    pub gpu: Option<String>,
+    /// Set a parameter of the GPU, or of the observer (always-on.occupancy=…); may be repeated
+    #[arg(long, value_name = "NAME=VALUE")]
+    pub set: Vec<String>,
+    /// Break-even time of power gating, cycles
+    #[arg(long, value_name = "N", default_value_t = warpwatt_lab::idle::BET,
+          value_parser = clap::value_parser!(u32).range(0..=i64::from(warpwatt_lab::idle::LONGEST_BET)))]
+    pub bet: u32,
+    /// Host threads; results do not depend on it
+    #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=256))]
+    pub threads: u32,
+    /// Print as JSON
+    #[arg(long)]
+    pub json: bool,
+    /// Write the run directory DIR, or look the run up there
+    #[arg(long, value_name = "DIR")]
+    pub out: Option<PathBuf>,
 }
 
 /// `resume`.

@@ -38,6 +38,8 @@ fn main() -> ExitCode {
 fn perform(cli: Cli) -> Result<u8, Problem> {
     match cli.command {
         Command::Run(args) => commands::run::run(*args),
+        Command::Compare(args) => commands::compare::compare(*args),
+        Command::Idle(args) => commands::idle::idle(args),
         Command::Resume(args) => commands::run::resume(args),
         Command::Check(args) => commands::check::check(args),
         Command::List(args) => commands::list::list(args),

@@ -65,6 +65,8 @@ mod tests {
         let sm = SmActivity {
             events: vec![0; SM_EVENTS],
             cycles: 10,
+            warp_cycles: 0,
+            cta_cycles: 0,
             int: LaneResidency::default(),
             fp: LaneResidency::default(),
             sfu: LaneResidency::default(),

@@ -6,6 +6,7 @@ use crate::power::PowerRecord;
 use crate::statistics::{Declared, Value};
 use serde::{Deserialize, Serialize};
 use serde_json::Map;
+use std::collections::BTreeMap;
 use warpwatt_machine::hooks::Report;
 use warpwatt_machine::stats::Ending;
 use warpwatt_policies::{Chosen, Metric, Selection};
@@ -108,6 +109,9 @@ pub struct Record {
     /// Histograms that they have counted, by name: how many of each value, the last for all above.
     #[serde(default, skip_serializing_if = "Map::is_empty")]
     pub histograms: Map<String, serde_json::Value>,
+    /// What they have counted besides, by name.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub counts: BTreeMap<String, u64>,
     /// The launches.
     pub launches: Vec<LaunchRecord>,
     /// Buffers of a launch description at the end.
@@ -124,6 +128,11 @@ impl Record {
     /// A value of the whole run.
     pub fn total(&self, name: &str) -> Option<f64> {
         self.totals.get(name)?.as_f64()
+    }
+
+    /// A histogram that a policy has counted.
+    pub fn histogram(&self, name: &str) -> Option<Vec<u64>> {
+        self.histograms.get(name)?.as_array()?.iter().map(|bin| bin.as_u64()).collect()
     }
 
     /// What ran, on what.

@@ -1,7 +1,7 @@
 //! Run directories: what is in them, how they are written, and how a finished run is found again.
 //!
 //! A run directory holds `run.json` (all inputs and results), `host.json` (how long the simulation took), `power.csv`,
-//! `stats.csv`, and while the run is under way its checkpoints. `run.json` is written last, by rename: a directory
+//! `lanes.csv`, `stats.csv`, and while the run is under way its checkpoints. `run.json` is written last, by rename: a directory
 //! that has it is complete.
 
 use crate::problem::{Outcome, Problem};

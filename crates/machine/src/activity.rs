@@ -188,6 +188,10 @@ pub struct SmActivity {
     pub events: Vec<u64>,
     /// Core cycles of the sample.
     pub cycles: u64,
+    /// Sum over these cycles of resident warps.
+    pub warp_cycles: u64,
+    /// Sum over these cycles of resident CTAs.
+    pub cta_cycles: u64,
     /// INT lanes of the SP ports (ports × 32 lanes).
     pub int: LaneResidency,
     /// FP lanes of the SP ports.

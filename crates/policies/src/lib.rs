@@ -15,6 +15,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+pub mod always_on;
 pub mod cpg;
 pub mod itap;
 pub mod lane_clock_gating;

@@ -2,10 +2,11 @@
 
 use crate::error::{PolicyError, suggest};
 use crate::system::Definition;
-use crate::{cpg, itap, lane_clock_gating, origami, pats, permute, warped_gates};
+use crate::{always_on, cpg, itap, lane_clock_gating, origami, pats, permute, warped_gates};
 
 /// All policies, in the order in which they are listed.
 pub const POLICIES: &[Definition] = &[
+    Definition::of::<always_on::AlwaysOn>(),
     Definition::of::<cpg::Cpg>(),
     Definition::of::<origami::Fold>(),
     Definition::of::<origami::Origami>(),

@@ -1,7 +1,9 @@
 //! One file a command (or two that belong together).
 
 pub mod check;
+pub mod compare;
 pub mod gpu;
+pub mod idle;
 pub mod list;
 pub mod policies;
 pub mod run;

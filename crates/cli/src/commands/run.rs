@@ -23,13 +23,18 @@ pub fn run(args: RunArgs) -> Result<u8, Problem> {
         directory: args.out.clone(),
         force: args.force,
         checkpoint_every: every,
+        trace: args.trace.clone(),
         // A functional run has no checkpoints: Ctrl-C just ends it.
         interrupted: if args.functional { Arc::default() } else { watch_signals()? },
         report: line.reporter(),
     };
     let finished = run::run(&request, controls);
     line.finish();
-    tell(finished?, args.json)
+    let finished = finished?;
+    if let (Some(path), None) = (&args.trace, &finished.resumable) {
+        note(&faint(&format!("timeline in {} (open it at ui.perfetto.dev)", path.display())));
+    }
+    tell(finished, args.json)
 }
 
 /// Goes on with a run.
@@ -40,6 +45,7 @@ pub fn resume(args: ResumeArgs) -> Result<u8, Problem> {
         directory: Some(args.directory.clone()),
         force: false,
         checkpoint_every: every,
+        trace: None,
         interrupted: watch_signals()?,
         report: line.reporter(),
     };
@@ -75,7 +81,7 @@ fn place(directory: &Option<PathBuf>) -> String {
 }
 
 /// A flag that the first Ctrl-C or SIGTERM sets; a second one ends the program at once.
-fn watch_signals() -> Result<Arc<AtomicBool>, Problem> {
+pub(super) fn watch_signals() -> Result<Arc<AtomicBool>, Problem> {
     let flag = Arc::new(AtomicBool::new(false));
     for signal in [signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM] {
         let second = signal_hook::flag::register_conditional_shutdown(signal, 1, Arc::clone(&flag));
@@ -118,7 +124,7 @@ fn request(args: &RunArgs) -> Result<Request, Problem> {
 }
 
 /// The name that a choice has on the command line.
-fn choice(value: impl clap::ValueEnum) -> String {
+pub(super) fn choice(value: impl clap::ValueEnum) -> String {
     value.to_possible_value().map_or_else(String::new, |v| v.get_name().to_owned())
 }
 

@@ -83,6 +83,8 @@ pub struct Controls {
     pub force: bool,
     /// Write checkpoints.
     pub checkpoint_every: Option<Every>,
+    /// Write a timeline of the run here, for a trace viewer; the run is then not looked up.
+    pub trace: Option<PathBuf>,
     /// Set from outside to end the run with a checkpoint.
     pub interrupted: Arc<AtomicBool>,
     /// Is told how far the run is.
@@ -95,6 +97,7 @@ impl Default for Controls {
             directory: None,
             force: false,
             checkpoint_every: None,
+            trace: None,
             interrupted: Arc::default(),
             report: Box::new(|_| {}),
         }

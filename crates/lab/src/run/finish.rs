@@ -5,7 +5,7 @@ use crate::checkpoint::Checkpoint;
 use crate::problem::{Outcome, Problem};
 use crate::record::{FORMAT, LaunchRecord, Record, Verified, named, policies};
 use crate::statistics::{Declared, Totals, compute, declared};
-use crate::{audit, power, store, tables};
+use crate::{audit, power, series, store, tables};
 use serde_json::json;
 use std::path::{Path, PathBuf};
 use warpwatt_machine::hooks::Report;
@@ -22,6 +22,7 @@ pub(super) fn finish(
     simulated: Simulated,
     given: Option<PathBuf>,
     directory: PathBuf,
+    trace: Option<&Path>,
 ) -> Outcome<Finished> {
     let Simulated { stats, policy, driven, host, resumable } = simulated;
     let mut told = String::new();
@@ -49,6 +50,9 @@ pub(super) fn finish(
     let failure = failure(prepared, &stats, told);
     let interrupted = stats.ending == Ending::Interrupted;
     let record = record(prepared, &stats, &policy, report.as_ref(), driven)?;
+    if let (Some(path), Some(report), false) = (trace, &report, interrupted) {
+        store::write_whole(path, &crate::trace::trace(&prepared.spec, &stats, report)?)?;
+    }
     let mut finished = Finished {
         record,
         host: Some(host),
@@ -58,7 +62,7 @@ pub(super) fn finish(
         resumable: resumable.then(|| directory.clone()),
     };
     if let Some(directory) = given.filter(|_| !interrupted) {
-        write(&finished, report.as_ref(), &directory)?;
+        write(&finished, &stats, report.as_ref(), &directory)?;
         finished.directory = Some(directory);
     } else if !interrupted {
         // Checkpoints in a directory of our own have done their duty.
@@ -107,6 +111,7 @@ fn record(
         power: report.map(|r| power::record(&prepared.model, r, &stats.samples)).transpose()?,
         policies: policies(&prepared.policy, policy),
         histograms: policy.histograms.iter().map(|(name, bins)| (name.clone(), json!(bins))).collect(),
+        counts: policy.counts.clone(),
         launches: launches.collect(),
         buffers: driven.buffers,
         printed: stats.printed.clone(),
@@ -134,8 +139,9 @@ fn failure(prepared: &Prepared, stats: &RunStats, told: String) -> Option<Proble
 }
 
 /// Writes the run directory; `run.json` comes last.
-fn write(finished: &Finished, report: Option<&PowerReport>, directory: &Path) -> Outcome<()> {
+fn write(finished: &Finished, stats: &RunStats, report: Option<&PowerReport>, directory: &Path) -> Outcome<()> {
     if let Some(report) = report {
+        store::write_whole(&directory.join(series::LANES), &series::write(&series::spans(&stats.samples))?)?;
         store::write_whole(&directory.join("power.csv"), &tables::power(report)?)?;
     }
     store::write_whole(&directory.join("stats.csv"), &tables::stats(&finished.record)?)?;

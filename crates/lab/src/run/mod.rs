@@ -106,6 +106,7 @@ pub fn run(request: &Request, controls: Controls) -> Outcome<Finished> {
     controls.directory.as_deref().map(store::check_directory).transpose()?;
     let prepared = prepare(&request)?;
     if let Some(directory) = &controls.directory
+        && controls.trace.is_none()
         && let Some(record) = store::look_up(directory, &prepared.key, controls.force)?
     {
         let (host, directory) = (store::read_host(directory), Some(directory.clone()));
@@ -131,8 +132,8 @@ pub fn resume(directory: &Path, threads: Option<u32>, mut controls: Controls) ->
 }
 
 fn carry_out(prepared: &Prepared, from: Option<Checkpoint>, controls: Controls) -> Outcome<Finished> {
-    let given = controls.directory.clone();
-    let directory = given.clone().unwrap_or_else(|| prepared.own_directory());
+    let (given, trace) = (controls.directory.clone(), controls.trace.clone());
+    let directory = given.clone().unwrap_or_else(|| prepared.own_directory(Path::new("runs")));
     let started = Instant::now();
     let before = from.as_ref().map_or(0.0, |c| c.host_seconds);
     let mut simulated = match prepared.request.functional {
@@ -140,15 +141,15 @@ fn carry_out(prepared: &Prepared, from: Option<Checkpoint>, controls: Controls) 
         false => timing::simulate(prepared, from, controls, &directory)?,
     };
     simulated.host.seconds = before + started.elapsed().as_secs_f64();
-    finish::finish(prepared, simulated, given, directory)
+    finish::finish(prepared, simulated, given, directory, trace.as_deref())
 }
 
 impl Prepared {
-    /// Where checkpoints go if the user named no directory.
-    fn own_directory(&self) -> PathBuf {
+    /// The run's own directory in a store; in `runs` go checkpoints if the user named no directory.
+    pub fn own_directory(&self, store: &Path) -> PathBuf {
         let plain = |c: char| if c.is_ascii_alphanumeric() { c } else { '-' };
         let name: String = self.program.name().chars().map(plain).collect();
-        Path::new("runs").join(format!("{name}-{}", &self.key[..12]))
+        store.join(format!("{name}-{}", &self.key[..12]))
     }
 
     /// Runs the host program on a device. `earlier` is what it did before a checkpoint.

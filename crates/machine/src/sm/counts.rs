@@ -19,6 +19,13 @@ pub struct Counts {
     pub busy: [u64; COMPONENTS],
     /// The same when the last sample was cut.
     busy_cut: [u64; COMPONENTS],
+    /// `counters.resident_warp_cycles` when the last sample was cut.
+    warps_cut: u64,
+    /// Resident CTAs.
+    ctas: u64,
+    /// CTA-cycles since the last sample, if every resident CTA had ended in cycle 0 (modulo 2^64): beginnings are taken
+    /// off, ends are added.
+    cta_sum: u64,
     /// Activity since the last sample, apart from what is in `events` and `issued`.
     pub activity: SmActivity,
     /// Events since the last sample.
@@ -37,6 +44,9 @@ impl Counts {
             stepped: 0,
             busy: [0; COMPONENTS],
             busy_cut: [0; COMPONENTS],
+            warps_cut: 0,
+            ctas: 0,
+            cta_sum: 0,
             activity: empty_activity(),
             events: [[0; 32]; 2],
             issued: Vec::new(),
@@ -46,6 +56,7 @@ impl Counts {
     /// Prepares for a kernel.
     pub fn begin(&mut self, kernel: &Kernel) {
         self.counters = Counters::default();
+        self.warps_cut = 0;
         self.slots = [0; SLOTS];
         self.stepped = 0;
         self.issued.resize(kernel.ops.len(), [0; 2]);
@@ -95,8 +106,25 @@ impl Counts {
         self.events[event as usize / 32 % 2][event as usize % 32] += n;
     }
 
+    /// A CTA begins.
+    pub fn cta_begins(&mut self, now: u64) {
+        self.ctas += 1;
+        self.cta_sum = self.cta_sum.wrapping_sub(now);
+    }
+
+    /// A CTA has ended.
+    pub fn cta_ends(&mut self, now: u64) {
+        self.ctas -= 1;
+        self.cta_sum = self.cta_sum.wrapping_add(now);
+    }
+
     /// Takes the activity since the last call. [`Counts::fold`] comes first.
-    pub fn take_activity(&mut self) -> SmActivity {
+    pub fn take_activity(&mut self, now: u64) -> SmActivity {
+        let so_far = self.ctas.wrapping_mul(now);
+        self.activity.cta_cycles = self.cta_sum.wrapping_add(so_far);
+        self.cta_sum = so_far.wrapping_neg();
+        self.activity.warp_cycles = self.counters.resident_warp_cycles - self.warps_cut;
+        self.warps_cut = self.counters.resident_warp_cycles;
         for i in 0..COMPONENTS {
             self.activity.component_busy[i] = self.busy[i] - self.busy_cut[i];
         }
@@ -117,6 +145,8 @@ fn empty_activity() -> SmActivity {
     SmActivity {
         events: vec![0; SM_EVENTS],
         cycles: 0,
+        warp_cycles: 0,
+        cta_cycles: 0,
         int: Default::default(),
         fp: Default::default(),
         sfu: Default::default(),

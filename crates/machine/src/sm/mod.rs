@@ -213,7 +213,7 @@ impl Sm {
         if let Some(lanes) = &mut self.hooks.lanes {
             lanes.residency(self.now, &mut a.int, &mut a.fp, &mut a.sfu);
         }
-        self.counts.take_activity()
+        self.counts.take_activity(self.now)
     }
 
     /// What a governor sees.
@@ -551,6 +551,7 @@ impl Sm {
         let slot = &mut self.slots[index];
         slot.cta.reset(&kernel.launch, cta);
         slot.live = kernel.warps_per_cta;
+        self.counts.cta_begins(self.now);
         let first = index * kernel.warps_per_cta as usize;
         self.warps.start_cta((u64::MAX >> (64 - kernel.warps_per_cta)) << first);
         for i in 0..kernel.warps_per_cta {
@@ -710,6 +711,7 @@ impl Sm {
             self.warps.leave(w);
             if slot.live == 0 {
                 self.counts.counters.ctas += 1;
+                self.counts.cta_ends(self.now);
                 x.ended.push(CtaEnd { time, cta: slot.cta.id });
             }
         }

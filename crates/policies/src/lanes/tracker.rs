@@ -215,7 +215,7 @@ impl Tracker {
     }
 
     /// After loading a saved state: what is not saved comes from a fresh one.
-    pub(super) fn complete(&mut self, fresh: &Tracker) -> Result<(), String> {
+    pub(crate) fn complete(&mut self, fresh: &Tracker) -> Result<(), String> {
         if self.pipes != fresh.pipes {
             return Err("the lanes were saved under other parameters".to_owned());
         }

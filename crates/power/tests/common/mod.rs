@@ -34,6 +34,8 @@ pub fn quiet_sm(spec: &Spec, cycles: u64) -> SmActivity {
     SmActivity {
         events: vec![0; SM_EVENTS],
         cycles,
+        warp_cycles: 0,
+        cta_cycles: 0,
         int: on(sp, cycles),
         fp: on(sp, cycles),
         sfu: on(sfu, cycles),

@@ -1,0 +1,256 @@
+//! What is run for a comparison: everything read, checked and hashed before the first cycle is simulated.
+
+use crate::problem::{Outcome, Problem};
+use crate::request::{ProgramRequest, Request};
+use crate::run::prepare;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use warpwatt_policies::registry::POLICIES;
+use warpwatt_policies::selection::definitions;
+use warpwatt_policies::{Baseline, always_on, split};
+use warpwatt_power::PowerOptions;
+
+/// A scheduler that all runs shall have, whatever their papers say.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Scheduler {
+    /// Loose round-robin.
+    Lrr,
+    /// Greedy, then oldest.
+    Gto,
+    /// The paper's own two-level scheduler; with an active set where it has none.
+    TwoLevel,
+}
+
+/// What is to be compared.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct CompareRequest {
+    /// Workloads and launch descriptions.
+    pub programs: Vec<ProgramRequest>,
+    /// Policies (`a`, `a+b`, or `all`); if empty, all that their papers measure on the default GPU.
+    pub policies: Vec<String>,
+    /// GPU for all, instead of the papers'.
+    pub gpu: Option<String>,
+    /// Settings on top of the GPU and of policies.
+    pub set: Vec<String>,
+    /// Scheduler for all, instead of the papers'.
+    pub scheduler: Option<Scheduler>,
+    /// Core cycles of a sample.
+    pub sample_cycles: Option<u64>,
+    /// How power is computed.
+    pub power: PowerOptions,
+}
+
+/// A policy of the comparison.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Entry {
+    /// Its name (`a+b`).
+    pub name: String,
+    /// The baseline that it is measured against: index into [`Plan::groups`].
+    pub group: usize,
+}
+
+/// A baseline, and with it the policies that are measured against it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Group {
+    /// Its name: what is set on top of the GPU.
+    pub name: String,
+    /// Settings of the GPU.
+    pub set: Vec<String>,
+}
+
+/// One run.
+#[derive(Clone, Debug)]
+pub struct Run {
+    /// Index of its workload.
+    pub workload: usize,
+    /// Its baseline's index.
+    pub group: usize,
+    /// Index of its policy; `None` for a baseline.
+    pub policy: Option<usize>,
+    /// What is asked for.
+    pub request: Request,
+    /// Its key.
+    pub key: String,
+    /// Its directory.
+    pub directory: PathBuf,
+}
+
+/// All runs of a comparison.
+#[derive(Clone, Debug)]
+pub struct Plan {
+    /// Workloads.
+    pub workloads: Vec<String>,
+    /// Policies.
+    pub policies: Vec<Entry>,
+    /// Baselines.
+    pub groups: Vec<Group>,
+    /// Workload by workload: baselines, and each baseline's policies after it.
+    pub runs: Vec<Run>,
+}
+
+/// The GPU of comparisons whose policies nobody names.
+const DEFAULT_GPU: &str = "gtx480";
+
+impl Plan {
+    /// Reads and checks what is asked for. Run directories are in `store`.
+    pub fn new(request: &CompareRequest, store: &Path) -> Outcome<Plan> {
+        let names = names(request)?;
+        let (gpu, baselines) = machine(request, &names)?;
+        let mut groups: Vec<Group> = Vec::new();
+        let mut policies = Vec::new();
+        for (name, baseline) in names.into_iter().zip(&baselines) {
+            let set = settings(baseline, request.scheduler);
+            let group = groups.iter().position(|g| g.set == set).unwrap_or_else(|| {
+                let short: Vec<&str> = set.iter().map(|s| s.strip_prefix("scheduler=").unwrap_or(s)).collect();
+                let name = if set.is_empty() { "as it is".to_owned() } else { short.join(", ") };
+                groups.push(Group { name, set });
+                groups.len() - 1
+            });
+            policies.push(Entry { name, group });
+        }
+        check_settings(request, &policies)?;
+        let mut plan = Plan { workloads: Vec::new(), policies, groups, runs: Vec::new() };
+        for program in &request.programs {
+            plan.add(request, program, &gpu, store)?;
+        }
+        Ok(plan)
+    }
+
+    fn add(&mut self, request: &CompareRequest, program: &ProgramRequest, gpu: &str, store: &Path) -> Outcome<()> {
+        let workload = self.workloads.len();
+        for group in 0..self.groups.len() {
+            let own = (0..self.policies.len()).filter(|at| self.policies[*at].group == group).map(Some);
+            for policy in [None].into_iter().chain(own) {
+                let name = policy.map_or(always_on::NAME, |at| self.policies[at].name.as_str());
+                let mut run = Request {
+                    program: program.clone(),
+                    gpu: Some(gpu.to_owned()),
+                    policy: name.to_owned(),
+                    set: self.groups[group].set.iter().cloned().chain(own_settings(&request.set, name)?).collect(),
+                    sample_cycles: request.sample_cycles,
+                    power: request.power,
+                    ..Request::default()
+                };
+                run.make_absolute()?;
+                let prepared = prepare(&run)?;
+                if self.workloads.len() == workload {
+                    let name = prepared.program.name().to_owned();
+                    if self.workloads.contains(&name) {
+                        let problem = Problem::input("compare::twice", format!("`{name}` is named twice"));
+                        return Err(problem.help("once is enough"));
+                    }
+                    self.workloads.push(name);
+                }
+                let directory = prepared.own_directory(store);
+                self.runs.push(Run { workload, group, policy, request: run, key: prepared.key, directory });
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Names of the policies, `all` and the default written out; each must exist, once.
+fn names(request: &CompareRequest) -> Outcome<Vec<String>> {
+    let everything = || POLICIES.iter().filter(|d| d.about.name != always_on::NAME);
+    let mut names: Vec<String> = Vec::new();
+    for given in request.policies.iter().map(|name| name.trim()) {
+        if given == "all" {
+            names.extend(everything().map(|d| d.about.name.to_owned()));
+            continue;
+        }
+        let defined = definitions(given).map_err(|e| Problem::from_policy(&e))?;
+        if defined.is_empty() {
+            let problem = Problem::input("compare::no-name", "a policy without a name");
+            return Err(problem.help("write --policies a,b,c, or all"));
+        }
+        names.push(given.to_owned());
+    }
+    if request.policies.is_empty() {
+        let here = |d: &&warpwatt_policies::Definition| request.gpu.is_some() || d.about.baseline.gpu == DEFAULT_GPU;
+        names.extend(everything().filter(here).map(|d| d.about.name.to_owned()));
+    }
+    let twice = names.iter().enumerate().find(|(i, name)| names[..*i].contains(name));
+    match twice {
+        Some((_, name)) => {
+            let problem = Problem::input("compare::twice", format!("policy `{name}` is named twice"));
+            Err(problem.help("once is enough; `all` names every policy"))
+        }
+        None => Ok(names),
+    }
+}
+
+/// The GPU of all runs, and each policy's baseline.
+fn machine(request: &CompareRequest, names: &[String]) -> Outcome<(String, Vec<Baseline>)> {
+    let mut baselines = Vec::new();
+    for name in names {
+        let defined = definitions(name).map_err(|e| Problem::from_policy(&e))?;
+        baselines.extend(defined.first().map(|d| d.about.baseline));
+    }
+    if let Some(gpu) = &request.gpu {
+        return Ok((gpu.clone(), baselines));
+    }
+    let mut gpus: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+    for (name, baseline) in names.iter().zip(&baselines) {
+        gpus.entry(baseline.gpu).or_default().push(name);
+    }
+    let mut machines = gpus.iter();
+    match (machines.next(), machines.next()) {
+        (None, _) => Ok((DEFAULT_GPU.to_owned(), baselines)),
+        (Some((gpu, _)), None) => Ok(((*gpu).to_owned(), baselines)),
+        (Some((gpu, own)), Some((other, others))) => {
+            let message = format!(
+                "a table is of one machine, but the paper of `{}` measures on {gpu}, that of `{}` on {other}",
+                own[0], others[0]
+            );
+            let lists = gpus.iter().map(|(gpu, names)| format!("--policies {}   (on {gpu})", names.join(",")));
+            let help = format!(
+                "--gpu NAME puts all of them on one GPU, for example --gpu {gpu}; or compare those of one machine:\n{}",
+                lists.collect::<Vec<_>>().join("\n")
+            );
+            Err(Problem::input("compare::machines", message).help(help))
+        }
+    }
+}
+
+/// What a baseline sets on top of the GPU.
+fn settings(baseline: &Baseline, scheduler: Option<Scheduler>) -> Vec<String> {
+    let is_scheduler = |s: &&&str| s.trim_start().starts_with("scheduler");
+    let own = baseline.set.iter().find(is_scheduler).map(|s| (*s).to_owned());
+    let wanted = match scheduler {
+        None => own,
+        Some(Scheduler::Lrr) => Some("scheduler=lrr".to_owned()),
+        Some(Scheduler::Gto) => Some("scheduler=gto".to_owned()),
+        Some(Scheduler::TwoLevel) => {
+            Some(own.filter(|s| s.contains("two-level")).unwrap_or_else(|| "scheduler=two-level-active".to_owned()))
+        }
+    };
+    let others = baseline.set.iter().filter(|s| !is_scheduler(s)).map(|s| (*s).to_owned());
+    others.chain(wanted).collect()
+}
+
+/// The user's settings that hold for a run under some policies: the GPU's, and these policies'.
+fn own_settings(set: &[String], policies: &str) -> Outcome<Vec<String>> {
+    let (of_policies, of_gpu) = split(set).map_err(|e| Problem::from_policy(&e))?;
+    let own = of_policies.into_iter().filter(|s| policies.split('+').any(|p| policy_of(s) == p.trim()));
+    Ok(of_gpu.into_iter().chain(own.map(str::to_owned)).collect())
+}
+
+/// The policy that a setting `policy.key=value` is of.
+fn policy_of(setting: &str) -> &str {
+    setting.split('.').next().unwrap_or_default().trim()
+}
+
+/// Refuses settings of policies that are not compared.
+fn check_settings(request: &CompareRequest, policies: &[Entry]) -> Outcome<()> {
+    let (of_policies, _) = split(&request.set).map_err(|e| Problem::from_policy(&e))?;
+    for setting in of_policies {
+        let policy = policy_of(setting);
+        let used = policies.iter().flat_map(|p| p.name.split('+')).any(|p| p.trim() == policy);
+        if !used && policy != always_on::NAME {
+            let message = format!("`{setting}` is a setting of policy `{policy}`, which is not compared");
+            let help = format!("add {policy} to --policies, or leave the setting out");
+            return Err(Problem::input("compare::not-in-use", message).help(help));
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,87 @@
+//! Bars of one figure, a row per policy. Ratios are drawn as their difference from the baseline.
+
+use super::percent;
+use crate::compare::{Column, Line};
+use maud::{Markup, html};
+
+/// Height of a row.
+const ROW: usize = 22;
+/// The bars' part of the width; names stand to the left, figures to the right.
+const FROM: f64 = 0.40;
+const TO: f64 = 0.80;
+
+/// A card with a column's chart; nothing if no policy has the figure.
+pub(super) fn card(column: &Column, lines: &[&Line]) -> Markup {
+    let rows: Vec<&Line> = lines.iter().copied().filter(|l| l.policy.is_some()).collect();
+    let figures: Vec<Option<f64>> = rows.iter().map(|l| (column.figure)(&l.figures)).collect();
+    if figures.iter().all(Option::is_none) {
+        return html! {};
+    }
+    let best = column.best(&rows);
+    let ratio = column.show == crate::compare::Show::Ratio;
+    let origin = if ratio { 1.0 } else { 0.0 };
+    let scale = Scale::of(&figures, origin, if ratio { 0.02 } else { 1e-9 });
+    let height = rows.len() * ROW + 4;
+    html! {
+        figure.card {
+            figcaption title=(column.meaning) { (column.title) @if ratio { span.dim { " (baseline 1)" } } }
+            svg width="100%" height=(height) role="img" aria-label=(column.meaning) {
+                @for (row, ((line, figure), best)) in rows.iter().zip(&figures).zip(&best).enumerate() {
+                    @let y = row * ROW + 2;
+                    @let worse = figure.is_some_and(|v| v != origin && (v > origin) != column.more_is_better && v.is_finite());
+                    text.name x="0" y=(y + 15) { (line.name()) }
+                    @if let Some(v) = figure {
+                        rect.bar.worse[worse && !column.only_gating] x=(percent(scale.at(v.min(origin)))) y=(y + 3)
+                            width=(percent(scale.at(v.max(origin)) - scale.at(v.min(origin)))) height=(ROW - 6) {
+                            title { (line.name()) ": " (column.text(&line.figures)) }
+                        }
+                    }
+                    text.value.best[*best] x="100%" y=(y + 15) { (column.text(&line.figures)) }
+                }
+                @let x = percent(scale.at(origin));
+                line.origin x1=(x) x2=(x) y1="0" y2=(height) {}
+            }
+        }
+    }
+}
+
+/// From figures to places.
+struct Scale {
+    low: f64,
+    high: f64,
+}
+
+impl Scale {
+    /// Holds all figures and the origin; at least `least` wide.
+    fn of(figures: &[Option<f64>], origin: f64, least: f64) -> Scale {
+        let known = figures.iter().flatten().copied();
+        let (low, high) = known.fold((origin, origin), |(low, high), v| (low.min(v), high.max(v)));
+        let missing = (least - (high - low)).max(0.0) / 2.0;
+        // Nothing is drawn on a side where nothing is.
+        if low == origin && high > origin {
+            Scale { low, high: high + 2.0 * missing }
+        } else if high == origin && low < origin {
+            Scale { low: low - 2.0 * missing, high }
+        } else {
+            Scale { low: low - missing, high: high + missing }
+        }
+    }
+
+    fn at(&self, v: f64) -> f64 {
+        FROM + (TO - FROM) * (v - self.low) / (self.high - self.low)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_scale_holds_all_figures_and_the_origin() {
+        for figures in [vec![Some(0.9), None, Some(1.3)], vec![Some(1.0)], vec![Some(1.2)], vec![Some(0.5)], vec![]] {
+            let scale = Scale::of(&figures, 1.0, 0.02);
+            let inside = |v: f64| (FROM - 1e-9..=TO + 1e-9).contains(&scale.at(v));
+            assert!(figures.iter().flatten().chain([&1.0]).all(|v| inside(*v)), "{figures:?}");
+        }
+    }
+}

@@ -1,0 +1,166 @@
+//! A comparison as a page: one HTML file that needs no network and no script, light and dark, for wide and narrow screens.
+//!
+//! Charts are SVG whose horizontal places are percentages, so that they fit any width while their text stays as it is. The
+//! same comparison gives the same bytes.
+
+mod bars;
+mod energy;
+mod history;
+
+use crate::compare::{COLUMNS, Comparison, Done, Line, Run};
+use maud::{DOCTYPE, Markup, PreEscaped, html};
+
+const STYLE: &str = include_str!("style.css");
+
+/// Workloads up to this many are shown unfolded.
+const UNFOLDED: usize = 2;
+
+/// The page.
+pub fn page(c: &Comparison) -> String {
+    let workloads = c.plan.workloads.iter().enumerate();
+    let alone = c.averages.is_empty();
+    let page = html! {
+        (DOCTYPE)
+        html lang="en" {
+            head {
+                meta charset="utf-8";
+                meta name="viewport" content="width=device-width, initial-scale=1";
+                meta name="color-scheme" content="light dark";
+                title { "warpwatt: " (title(c)) }
+                link rel="icon" href="data:,";
+                style { (PreEscaped(STYLE)) }
+            }
+            body {
+                header {
+                    h1 { (title(c)) }
+                    p.sub { (subtitle(c)) }
+                }
+                main {
+                    @if !c.failures.is_empty() { (failures(c)) }
+                    @if !alone {
+                        section {
+                            h2 { "Averages over " (c.plan.workloads.len()) " workloads" }
+                            p.note { "Geometric means of ratios, arithmetic means of shares and counts." }
+                            (table(&c.averages.iter().collect::<Vec<_>>()))
+                            (figures(&c.averages.iter().collect::<Vec<_>>()))
+                        }
+                    }
+                    @for (index, name) in workloads {
+                        details.workload open[index < UNFOLDED] {
+                            summary { h2 { (name) } }
+                            (workload(c, index, name))
+                        }
+                    }
+                    (legend())
+                }
+            }
+        }
+    };
+    page.into_string()
+}
+
+fn title(c: &Comparison) -> String {
+    let names = &c.plan.workloads;
+    match names.len() {
+        0..=4 => names.join(", "),
+        n => format!("{n} workloads"),
+    }
+}
+
+fn subtitle(c: &Comparison) -> String {
+    let inputs = c.runs.first().map(|d| &d.record.inputs);
+    let text = |pointer: &str| inputs.and_then(|i| i.pointer(pointer)?.as_str()).unwrap_or_default();
+    let size = match text("/program/size") {
+        "" => String::new(),
+        size => format!(" · {size} inputs"),
+    };
+    let policies: Vec<&str> = c.plan.policies.iter().map(|p| p.name.as_str()).collect();
+    format!("on {}{size} · {} · warpwatt {}", text("/gpu/name"), policies.join(", "), text("/version"))
+}
+
+fn failures(c: &Comparison) -> Markup {
+    html! {
+        section.bad {
+            h2 { "Runs that failed" }
+            ul { @for f in &c.failures { li { b { (f.workload) ", " (f.policy) } ": " (f.message) } } }
+        }
+    }
+}
+
+/// Everything about one workload.
+fn workload(c: &Comparison, index: usize, name: &str) -> Markup {
+    let lines: Vec<&Line> = c.of(name).collect();
+    let all = c.plan.runs.iter().zip(&c.runs);
+    let runs: Vec<Shown> = all.filter(|(run, _)| run.workload == index).map(|(r, d)| Shown::of(c, r, d)).collect();
+    html! {
+        (table(&lines))
+        (figures(&lines))
+        (energy::energy(&runs))
+        (history::idle(&runs))
+        (history::timeline(&runs))
+    }
+}
+
+/// A run as charts show it.
+struct Shown<'c> {
+    name: String,
+    done: &'c Done,
+    /// The run of its baseline; its own if it is one.
+    baseline: Option<&'c Done>,
+}
+
+impl<'c> Shown<'c> {
+    fn of(c: &'c Comparison, run: &Run, done: &'c Done) -> Shown<'c> {
+        let group = &c.plan.groups[run.group].name;
+        let name = run.policy.map_or_else(|| format!("baseline ({group})"), |at| c.plan.policies[at].name.clone());
+        let same = |r: &Run| r.workload == run.workload && r.group == run.group && r.policy.is_none();
+        let baseline = c.plan.runs.iter().position(same).and_then(|at| c.runs.get(at));
+        Shown { name, done, baseline }
+    }
+}
+
+/// The table, the best of each column marked.
+fn table(lines: &[&Line]) -> Markup {
+    let best: Vec<Vec<bool>> = COLUMNS.iter().map(|column| column.best(lines)).collect();
+    html! {
+        div.scroll {
+            table {
+                thead {
+                    tr { th { "policy" } @for c in &COLUMNS { th title=(c.meaning) { (c.title) } } }
+                }
+                tbody {
+                    @for (row, line) in lines.iter().enumerate() {
+                        tr.baseline[line.policy.is_none()] {
+                            th { (line.name()) }
+                            @for (column, best) in COLUMNS.iter().zip(&best) {
+                                td.best[best[row]] { (column.text(&line.figures)) }
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// A bar chart of each column.
+fn figures(lines: &[&Line]) -> Markup {
+    html! {
+        div.cards { @for column in &COLUMNS { (bars::card(column, lines)) } }
+    }
+}
+
+/// What the columns mean.
+fn legend() -> Markup {
+    html! {
+        section.meanings {
+            h2 { "What the figures mean" }
+            dl { @for c in &COLUMNS { dt { (c.title) } dd { (c.meaning) "." } } }
+        }
+    }
+}
+
+/// A percentage as SVG has it.
+fn percent(share: f64) -> String {
+    format!("{:.2}%", 100.0 * share)
+}
