@@ -1,0 +1,219 @@
+//! `compare`: the table from the runs, the report, what is refused.
+
+mod common;
+
+use common::{Ran, data, warpwatt, warpwatt_in};
+use serde_json::Value;
+use std::path::Path;
+
+fn compare(folder: &Path, arguments: &[&str]) -> Ran {
+    let ran = warpwatt_in(folder, &[&["compare"], arguments].concat());
+    assert_eq!(ran.code, Some(0), "{arguments:?}\n{}", ran.err);
+    ran
+}
+
+fn number(value: &Value, pointer: &str) -> f64 {
+    value.pointer(pointer).and_then(Value::as_f64).unwrap_or_else(|| panic!("no {pointer}"))
+}
+
+/// A line's run in the store, by its key.
+fn record(folder: &Path, line: &Value) -> Value {
+    let key = line["key"].as_str().unwrap();
+    let name = format!("runs/{}-{}/run.json", line["workload"].as_str().unwrap(), &key[..12]);
+    let record: Value = serde_json::from_slice(&std::fs::read(folder.join(name)).unwrap()).unwrap();
+    assert_eq!(record["key"], key);
+    record
+}
+
+fn near(found: &Value, expected: f64, what: &str) {
+    let found = found.as_f64().unwrap_or_else(|| panic!("no {what}"));
+    assert!((found - expected).abs() <= 1e-9 * expected.abs().max(1e-3), "{what}: {found}, expected {expected}");
+}
+
+#[test]
+fn the_table_is_what_the_runs_say() {
+    let folder = tempfile::tempdir().unwrap();
+    let table = compare(folder.path(), &["pathfinder", "nw", "--policies", "cpg,fold", "--json"]).json();
+    let lines = table["lines"].as_array().unwrap();
+    assert_eq!(lines.len(), 6);
+    assert_eq!(table["gpu"], "gtx480");
+    let units = |record: &Value, what: &str| -> f64 {
+        (0..3).map(|unit| number(record, &format!("/power/units/{unit}{what}"))).sum()
+    };
+    let unit_joules = |record: &Value| -> f64 {
+        ["dynamic", "leakage", "overhead"].iter().map(|cause| units(record, &format!("/joules/{cause}"))).sum()
+    };
+    let joules = |record: &Value| -> f64 {
+        ["dynamic", "leakage", "overhead"].iter().map(|cause| number(record, &format!("/power/total/joules/{cause}"))).sum()
+    };
+    let seconds = |record: &Value| number(record, "/totals/simulated_seconds");
+    for group in lines.chunks(3) {
+        let baseline = record(folder.path(), &group[0]);
+        assert_eq!(group[0]["policy"], Value::Null);
+        assert_eq!(baseline["inputs"]["policy"]["name"], "always-on");
+        for (line, policy) in group[1..].iter().zip(["cpg", "fold"]) {
+            let own = record(folder.path(), line);
+            assert_eq!(own["inputs"]["policy"]["name"], policy);
+            assert_eq!(own["inputs"]["gpu"], baseline["inputs"]["gpu"]);
+            assert_eq!(own["inputs"]["gpu"]["scheduler"], "two-level-active");
+            near(&line["time"], seconds(&own) / seconds(&baseline), "time");
+            near(&line["energy"], joules(&own) / joules(&baseline), "energy");
+            near(&line["unit_energy"], unit_joules(&own) / unit_joules(&baseline), "unit energy");
+            let edp = joules(&own) * seconds(&own) / (joules(&baseline) * seconds(&baseline));
+            near(&line["edp"], edp, "EDP");
+            near(&line["gatings"], units(&own, "/gatings"), "gatings");
+            near(&line["overhead"], units(&own, "/joules/overhead") / units(&baseline, "/full_leakage"), "overhead");
+            // By Origami's formula, from counts alone: lanes that leak, and a break-even time for each gating.
+            for (unit, what) in ["int_saved", "fp_saved"].iter().enumerate() {
+                let of = |record: &Value, what: &str| number(record, &format!("/power/units/{unit}/{what}"));
+                let leaking: f64 = [0, 1, 3].iter().map(|state| of(&own, &format!("by_state/{state}"))).sum();
+                let cycles = leaking + 14.0 * of(&own, "gatings");
+                near(&line[*what], 1.0 - cycles / of(&baseline, "lane_cycles"), what);
+            }
+            assert!(line["int_saved"].as_f64().unwrap() > 0.05 && line["gatings"].as_f64().unwrap() > 0.0);
+        }
+    }
+    for (average, at) in table["averages"].as_array().unwrap().iter().zip([1, 2]) {
+        let of = |what: &str| [number(&lines[at], what), number(&lines[at + 3], what)];
+        let [a, b] = of("/time");
+        near(&average["time"], (a * b).sqrt(), "average time");
+        let [a, b] = of("/fp_saved");
+        near(&average["fp_saved"], (a + b) / 2.0, "average saved");
+    }
+}
+
+#[test]
+fn the_baseline_is_the_plain_run_on_the_papers_machine() {
+    let folder = tempfile::tempdir().unwrap();
+    let table = compare(folder.path(), &["pathfinder", "--policies", "itap-pow", "--json"]).json();
+    let baseline = record(folder.path(), &table["lines"][0]);
+    let plain = ["run", "pathfinder", "--gpu", "pascal16", "--scheduler", "two-level-fetch", "--json"];
+    let plain = warpwatt_in(folder.path(), &[&plain[..], &["--sample-cycles", "5000"]].concat()).json();
+    assert_eq!(baseline["totals"], plain["totals"]);
+    assert_eq!(baseline["power"]["total"], plain["power"]["total"]);
+    assert!(baseline["histograms"]["idle.lane"].is_array());
+    // Another scheduler, another GPU: for all runs.
+    let other = ["pathfinder", "--policies", "itap-pow", "--gpu", "c2050", "--baseline", "gto", "--json"];
+    let table = compare(folder.path(), &other).json();
+    for line in table["lines"].as_array().unwrap() {
+        let gpu = &record(folder.path(), line)["inputs"]["gpu"];
+        assert_eq!((&gpu["name"], &gpu["scheduler"]), (&"c2050".into(), &"gto".into()));
+    }
+}
+
+#[test]
+fn the_report_is_the_same_bytes_for_any_number_of_threads_and_from_the_store() {
+    let (one, two) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let arguments = ["pathfinder", "nw", "--policies", "cpg,origami,cpg+permute", "--csv", "--html", "page.html"];
+    let run = |folder: &Path, jobs: &str| {
+        let ran = compare(folder, &[&arguments[..], &["--jobs", jobs]].concat());
+        (ran.out, std::fs::read(folder.join("page.html")).unwrap(), ran.err)
+    };
+    let (first, again, looked_up) = (run(one.path(), "1"), run(two.path(), "3"), run(one.path(), "2"));
+    assert!(!first.2.contains("looked up") && looked_up.2.contains("8 runs looked up"), "{}", looked_up.2);
+    for other in [again, looked_up] {
+        assert!(first.0 == other.0 && first.1 == other.1);
+    }
+    let page = String::from_utf8(first.1).unwrap();
+    assert!(page.starts_with("<!DOCTYPE html>") && page.ends_with("</html>"));
+    assert!(!page.contains("<script") && !page.contains("http") && !page.contains("src="));
+    for words in ["cpg+permute", "Idle periods of FP lanes", "Lanes over time", "Execution units", "pathfinder", "nw"] {
+        assert!(page.contains(words), "{words}");
+    }
+    assert!(!page.contains("NaN") && !page.contains("inf%"));
+    // The table: a row per run, and averages.
+    let rows: Vec<&str> = first.0.lines().collect();
+    assert_eq!(rows.len(), 1 + 8 + 3);
+    assert!(rows[0].starts_with("workload,policy,baseline,") && rows[9].starts_with("average,cpg,"));
+}
+
+#[test]
+fn the_table_marks_the_best_and_names_the_machine() {
+    let folder = tempfile::tempdir().unwrap();
+    let ran = compare(folder.path(), &["pathfinder", "--policies", "cpg,cpg+permute"]);
+    assert!(ran.out.contains("pathfinder (small) on gtx480") && ran.out.contains("baseline (two-level-active)"));
+    assert!(ran.out.lines().any(|l| l.trim_start().starts_with("cpg") && l.contains('*')), "{}", ran.out);
+    assert!(folder.path().join("runs/compare.html").exists());
+}
+
+#[test]
+fn mistakes_are_refused_before_anything_runs() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("file"), "").unwrap();
+    let w = "pathfinder";
+    for (arguments, words) in [
+        (vec![w, "--policies", "cpgg"], vec!["unknown policy `cpgg`", "did you mean `cpg`?"]),
+        (vec!["pathfindr"], vec!["unknown workload", "did you mean `pathfinder`?"]),
+        (vec![w, "--policies", "cpg,itap-pow"], vec!["one machine", "gtx480", "pascal16", "--gpu NAME", "--policies cpg"]),
+        (vec![w, "--policies", "all"], vec!["one machine", "--gpu NAME"]),
+        (vec![w, "--policies", "cpg,cpg"], vec!["policy `cpg` is named twice"]),
+        (vec![w, w, "--policies", "cpg"], vec!["`pathfinder` is named twice"]),
+        (vec![w, "--policies", "cpg+fold"], vec!["cannot run together"]),
+        (vec![w, "--policies", "cpg,"], vec!["a policy without a name"]),
+        (vec![w, "--policies", "cpg", "--set", "fold.bet=9"], vec!["policy `fold`, which is not compared"]),
+        (vec![w, "--policies", "cpg", "--set", "cpg.bet=-9"], vec!["`cpg.bet`", "legal"]),
+        (vec![w, "--policies", "cpg", "--gpu", "gtx999"], vec!["gtx999"]),
+        (vec!["my.ptx"], vec!["has no launch", "launch description"]),
+        (vec!["missing.toml"], vec!["cannot read"]),
+        (vec![w, "--store", "file"], vec!["is a file, not a directory"]),
+        (vec![w, "--csv", "--json"], vec!["cannot be used with"]),
+        (vec![w, "--sample-cycles", "9"], vec!["--sample-cycles"]),
+        (vec![w, "--jobs", "0"], vec!["--jobs"]),
+        (vec![w, "--baseline", "fifo"], vec!["gto, two-level, lrr"]),
+        (vec![], vec!["required"]),
+    ] {
+        let ran = warpwatt_in(folder.path(), &[&["compare"], &arguments[..]].concat());
+        assert_eq!(ran.code, Some(2), "{arguments:?}\n{}", ran.err);
+        // Messages are wrapped where the terminal ends.
+        let told: String = ran.err.replace('│', " ").split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(words.iter().all(|w| told.contains(w)), "{arguments:?}\n{}", ran.err);
+    }
+    assert!(!folder.path().join("runs").exists());
+}
+
+#[test]
+fn a_run_that_fails_is_named_and_the_others_are_there() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::copy(data("trap.ptx"), folder.path().join("trap.ptx")).unwrap();
+    let job = "ptx = 'trap.ptx'\n[[buffer]]\nname = 'x'\ntype = 'u32'\nshape = 64\n";
+    let kernel = std::fs::read_to_string(data("trap.ptx")).unwrap();
+    let name = kernel.split(".entry").nth(1).unwrap().split('(').next().unwrap().trim();
+    let parameters = kernel.split(".entry").nth(1).unwrap().split('{').next().unwrap().matches(".param").count();
+    let args = vec!["'x'"; parameters].join(", ");
+    let job = format!("{job}[[step]]\nlaunch = '{name}'\ngrid = 1\nblock = 32\nargs = [{args}]\n");
+    std::fs::write(folder.path().join("bad.toml"), job).unwrap();
+    let ran = warpwatt_in(folder.path(), &["compare", "pathfinder", "bad.toml", "--policies", "cpg", "--json"]);
+    assert_eq!(ran.code, Some(1), "{}", ran.err);
+    let table = ran.json();
+    assert_eq!(table["lines"].as_array().unwrap().len(), 2);
+    let failures = table["failures"].as_array().unwrap();
+    assert_eq!((failures.len(), &failures[1]["policy"]), (2, &"cpg".into()));
+    assert!(ran.err.contains("✘ bad, cpg: "), "{}", ran.err);
+    let page = std::fs::read_to_string(folder.path().join("runs/compare.html")).unwrap();
+    assert!(page.contains("Runs that failed"));
+}
+
+#[test]
+fn policies_by_default_are_those_of_the_default_machine() {
+    let listed = warpwatt(&["policies", "--json"]).json();
+    let folder = tempfile::tempdir().unwrap();
+    let table = compare(folder.path(), &["pathfinder", "--json"]).json();
+    let compared: Vec<&str> =
+        table["lines"].as_array().unwrap().iter().filter_map(|line| line["policy"].as_str()).collect();
+    let expected: Vec<&str> = listed
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter(|p| p["baseline"]["gpu"] == "gtx480" && p["name"] != "always-on")
+        .filter_map(|p| p["name"].as_str())
+        .collect();
+    assert_eq!(compared, expected);
+    // Schedulers differ at most by baseline, and each line's baseline stands above it.
+    let mut baseline = Value::Null;
+    for line in table["lines"].as_array().unwrap() {
+        if line["policy"].is_null() {
+            baseline = line["baseline"].clone();
+        }
+        assert_eq!(line["baseline"], baseline);
+    }
+}
