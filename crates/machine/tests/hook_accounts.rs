@@ -137,6 +137,25 @@ fn a_governor_that_changes_clocks() {
 }
 
 #[test]
+fn samples_do_not_put_a_governor_off() {
+    let spec = preset("gtx480-equalizer", &[]);
+    let orders = [805.0, 595.0].iter().cycle().take(50).map(|&core| vec![Order::CoreMhz(core)]).collect();
+    let policy = GovernorPolicy { interval: 300, orders, ..Default::default() };
+    let launches = |sample_cycles| {
+        let options = Options { sample_cycles, ..threads(1) };
+        let (_, mut stats, gpu) = find("sums").run(&spec, options, Some(&policy));
+        stats.launches.iter_mut().for_each(|l| l.stepped_sm_cycles = 0);
+        (stats.launches, gpu.transitions())
+    };
+    let undisturbed = launches(None);
+    assert!(undisturbed.1 > 10);
+    // A sample is cut in the very window after which the governor is asked, and elsewhere.
+    for sample_cycles in [300, 150, 211] {
+        assert_eq!(launches(Some(sample_cycles)), undisturbed, "samples of {sample_cycles} cycles");
+    }
+}
+
+#[test]
 fn time_of_arithmetic_goes_with_the_core_clock_and_time_of_memory_does_not() {
     let spec = gtx480();
     let time = |program: &Program, policy: Option<&dyn Policy>| {
