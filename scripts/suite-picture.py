@@ -21,7 +21,7 @@ SLOTS = [
     ("barrier", "#8d6fb0"), ("fence_or_atomic_order", "#5a3e7a"), ("draining", "#9aa5ad"), ("no_warp", "#d5dade"),
 ]
 POWER = ["#8c2f39", "#c98a2b", "#5b6aa8", "#3b7a57", "#6fa8a0", "#8d6fb0", "#9aa5ad"]
-LEFT, BAR, ROW, TOP = 95, 330, 19, 46
+LEFT, BAR, ROW, TOP = 112, 320, 19, 46
 
 runs = []
 for path in sys.argv[1:]:
@@ -29,7 +29,7 @@ for path in sys.argv[1:]:
         d = json.load(f)
     runs.append((d["inputs"]["program"]["name"], d["totals"], d["power"]["total"]))
 runs.sort(key=lambda r: r[0].lower())
-height = TOP + ROW * len(runs) + 70
+height = TOP + ROW * len(runs) + 86
 out = [f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 960 {height}" font-family="sans-serif" font-size="12">',
        f'<rect width="960" height="{height}" fill="white"/>',
        f'<text x="{LEFT}" y="22" font-size="14">Where the issue slots went</text>',

@@ -13,7 +13,7 @@ use crate::verify::Verification;
 pub enum Size {
     /// For tests and first looks: at most about a million warp instructions.
     Small,
-    /// For results: 10 to 30 times that, with data beyond the L2 where the benchmark is known to be bound by memory.
+    /// For results: 4 to 30 times that, with data beyond the L2 where the benchmark is known to be bound by memory.
     Full,
 }
 
