@@ -133,3 +133,32 @@ fn needs(program: &Program, kernel: &Function, spec: &Spec, block: u32) -> Needs
         room,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fmt::Write;
+    use std::sync::Arc;
+
+    /// A file of so many small kernels.
+    fn file(kernels: usize) -> PtxFile {
+        let mut text = ".version 7.8\n.target sm_35\n.address_size 64\n".to_owned();
+        for i in 0..kernels {
+            let body = ".reg .b32 %r<3>;\n mov.u32 %r1, %tid.x;\n add.u32 %r2, %r1, 1;\n ret;";
+            let _ = writeln!(text, ".visible .entry k{i}(.param .u64 p)\n{{\n {body}\n}}");
+        }
+        let module = warpwatt_ptx::parse("many.ptx", &text).unwrap();
+        PtxFile { name: "many.ptx".to_owned(), text: module.source.clone(), module: Arc::new(module) }
+    }
+
+    #[test]
+    fn kernels_are_checked_one_by_one_in_the_order_of_the_file() {
+        let spec = Spec::preset("gtx480").unwrap();
+        let checks = check(&file(100), &spec, 256, None);
+        assert_eq!(checks.len(), 100);
+        for (i, check) in checks.iter().enumerate() {
+            assert_eq!((check.kernel.as_str(), check.line), (format!("k{i}").as_str(), 4 + 7 * i as u32));
+            assert!(check.runs && check.unsupported.is_empty());
+        }
+    }
+}

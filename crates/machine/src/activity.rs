@@ -131,7 +131,7 @@ events! {
     L2WriteMiss,
     /// Crossbar flits, both directions.
     Flit,
-    /// 32-byte reads through the memory controllers (half of power.md's 64-byte unit).
+    /// 32-byte reads through the memory controllers (half of the energy tables' 64-byte unit).
     DramRead32,
     /// 32-byte writes through the memory controllers.
     DramWrite32,

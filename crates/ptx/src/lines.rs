@@ -1,7 +1,7 @@
 //! Lines of a source text, for many look-ups.
 
 /// Where the lines of a text begin.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Lines {
     starts: Vec<u32>,
 }

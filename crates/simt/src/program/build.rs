@@ -3,7 +3,7 @@
 use thiserror::Error;
 use warpwatt_ptx::cfg::Cfg;
 use warpwatt_ptx::ir::*;
-use warpwatt_ptx::{Lines, support};
+use warpwatt_ptx::support;
 
 use super::decode::{Constants, Decoder, Specials, Unit};
 use super::facts::{self, Names};
@@ -55,7 +55,7 @@ pub struct BuildError {
 }
 
 pub(super) fn build(module: &Module, kernel: FuncId, options: &BuildOptions<'_>) -> Result<Program, BuildError> {
-    let lines = Lines::new(&module.source);
+    let lines = &options.image.lines;
     let fail = |kind, span: Span| BuildError { kind, span, line: lines.line(span.start) };
     let Some(function) = module.functions.get(kernel.0 as usize) else {
         return Err(fail(BuildErrorKind::NoKernel, Span::default()));

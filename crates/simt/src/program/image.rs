@@ -1,5 +1,6 @@
 //! A module placed in device memory: addresses of its variables, initial contents, the constant bank.
 
+use warpwatt_ptx::Lines;
 use warpwatt_ptx::ir::{FuncId, Init, InitValue, Linkage, Module, Space, Type, Variable};
 
 use crate::memory::{GlobalMemory, MemoryError, Region};
@@ -18,6 +19,8 @@ pub struct ModuleImage {
     pub constant_base: u64,
     /// Initial contents of the constant bank.
     pub constants: Vec<u8>,
+    /// Lines of the module's text.
+    pub(super) lines: Lines,
 }
 
 /// The generic address of a function.
@@ -39,7 +42,7 @@ impl ModuleImage {
     ) -> Result<ModuleImage, MemoryError> {
         let bodies: Vec<&[Variable]> =
             module.functions.iter().map(|f| f.body.as_ref().map_or(&[][..], |b| &b.variables)).collect();
-        let mut image = ModuleImage::default();
+        let mut image = ModuleImage { lines: Lines::new(&module.source), ..ModuleImage::default() };
         let mut constants = 0u64;
         let mut place = |v: &Variable, textures: &mut Vec<String>| -> Result<u64, MemoryError> {
             if is_texture(v) {
