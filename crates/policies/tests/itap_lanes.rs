@@ -6,10 +6,11 @@ use warpwatt_machine::hooks::{Ahead, Hook, LanesHook, Report, StartQuery};
 use warpwatt_machine::kernel::Port;
 use warpwatt_machine::spec::Spec;
 use warpwatt_policies::cpg::Gate;
+use warpwatt_policies::itap::counters::{Learn, Update};
 use warpwatt_policies::itap::fsm::Goal;
 use warpwatt_policies::itap::ideal::Ideal;
 use warpwatt_policies::itap::modes::{Mode, best};
-use warpwatt_policies::itap::switch::{Switch, Waking};
+use warpwatt_policies::itap::switch::{Rising, Switch, Waking};
 use warpwatt_policies::itap::{Parameters, Pipes};
 use warpwatt_policies::lanes::{Lanes, Occupancy, Scope, Setup};
 
@@ -192,6 +193,39 @@ fn lanes_that_wake_up_can_be_charged_as_on() {
 }
 
 #[test]
+fn a_lane_pays_once_for_its_deepest_mode_or_for_each_rise() {
+    for (rising, vs05) in [(Rising::Once, 16), (Rising::Each, 32)] {
+        let mut l = switch(Goal::Performance, Parameters { rising, ..Parameters::default() });
+        start(&mut l, 0, u32::MAX);
+        let show = |l: &mut Switch, now| l.show(now, &[Ahead { lanes: 0, fp: false, busy: 1, soonest: 4 }]);
+        // Cycle 1: all in VS0.5; 2 to 4: in VS0.3. Then the lower half works in 7, and enters VS0.5 in 8.
+        (1..5).for_each(|now| show(&mut l, now));
+        assert_eq!(start(&mut l, 5, 0xffff), 7);
+        let r = taken(&mut l, 9);
+        assert_eq!(r.wakes[LaneState::Vs03 as usize], if rising == Rising::Once { 16 } else { 32 });
+        assert_eq!(start(&mut l, 9, u32::MAX), 10);
+        let r = taken(&mut l, 11);
+        assert_eq!(r.wakes[LaneState::Vs05 as usize], vs05, "{rising:?}");
+        assert_eq!(r.wakes[LaneState::Vs03 as usize], if rising == Rising::Once { 16 } else { 0 });
+    }
+}
+
+#[test]
+fn counters_may_learn_only_from_periods_with_a_decision() {
+    for (learn, vs03) in [(Learn::All, false), (Learn::Decided, true)] {
+        let mut l = switch(Goal::Power, Parameters { learn, ..plain() });
+        let mut idle = taught(&mut l, 128, 8);
+        // Ten periods of two cycles.
+        for _ in 0..10 {
+            idle = start(&mut l, idle + 2, u32::MAX) + 1;
+        }
+        taken(&mut l, idle);
+        let begun = start(&mut l, idle + 10, u32::MAX);
+        assert_eq!(modes(&taken(&mut l, begun))[1].1 > 0, vs03, "{learn:?}");
+    }
+}
+
+#[test]
 fn the_ideal_mode_follows_from_the_length() {
     for (length, mode) in [(1, Mode::Vs05), (3, Mode::Vs05), (4, Mode::Vs03), (43, Mode::Vs03), (44, Mode::Pg)] {
         let mut l = Ideal::new(pipes());
@@ -257,7 +291,6 @@ proptest! {
     fn nothing_saves_more_than_the_ideal_on_the_same_lanes(
         trace in traces(), granularity in 0..6u32, update in 0..3usize, low in any::<bool>(),
     ) {
-        use warpwatt_policies::itap::counters::Update;
         let granularity = 1 << granularity;
         let bound = |starts: &[(u64, u32)]| {
             let mut ideal = Ideal::new(pipes());
@@ -272,11 +305,12 @@ proptest! {
         };
         let update = [Update::Simple, Update::TwoWrong, Update::OneWrong][update];
         for (goal, peek_ahead) in [Goal::Power, Goal::Performance].into_iter().flat_map(|g| [(g, false), (g, true)]) {
-            for waking in [Waking::Mode, Waking::On] {
+            let choices = [(Waking::Mode, Rising::Once), (Waking::On, Rising::Once), (Waking::Mode, Rising::Each)];
+            for (waking, rising) in choices {
                 // Counters of a few values, so that they come to use every mode.
                 let threshold = if low { 0.0 } else { 0.5 };
                 let p = Parameters {
-                    peek_ahead, granularity, update, waking, counter_values: 4,
+                    peek_ahead, granularity, update, waking, rising, counter_values: 4,
                     mode_threshold: threshold, confidence_threshold: threshold, ..Parameters::default()
                 };
                 let show = |l: &mut Switch, now, list: &[Ahead]| if peek_ahead { l.show(now, list) };

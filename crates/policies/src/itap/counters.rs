@@ -15,6 +15,17 @@ policy_choices! {
     }
 }
 
+policy_choices! {
+    /// From which idle periods counters learn.
+    Learn {
+        /// All of them (§4.2 to the letter).
+        All = "all",
+        /// Those in which there was something to decide: of four cycles and more for the mode-change counter, of eight
+        /// and more, where leaving VS0.5 was right, for the confidence counter.
+        Decided = "decided",
+    }
+}
+
 /// Rules of a counter.
 #[derive(Clone, Copy, Debug)]
 pub struct Rules {

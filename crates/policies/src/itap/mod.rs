@@ -13,8 +13,9 @@
 //!
 //! - Equation 1 charges an idle period to its last cycle with the power of the mode, and the wake-up energy besides. So a
 //!   lane that wakes up is charged as the mode that it leaves (`waking=on` charges it as if it were on, as Origami does).
-//! - Going deeper is free. Where a group's mode becomes shallower (Table 2), its lanes pay what waking up from the deeper
-//!   mode costs, and later what waking up from the shallower one costs. Changes between modes take no time.
+//! - Going deeper is free, and so is a change to a shallower mode, which Table 2 may force upon a lane ("does not impose …
+//!   energy overheads"). A lane pays one wake-up for each idle period, when it returns to full function (equation 1), by the
+//!   deepest mode that it has been in (`rising=each` makes it pay for each rise). Changes between modes take no time.
 //! - Table 2 unites the modes of lanes that are idle; lanes that work are on, one by one, at every granularity ("the same
 //!   mode for all *idle* lanes", §4.4). Early wake-up looks at the mode that a lane is in, not at the one that it has
 //!   selected for itself.
@@ -48,10 +49,10 @@ use crate::lanes::{Occupancy, Scope, Setup};
 use crate::parameters::{number, plain};
 use crate::policy_parameters;
 use crate::system::{About, Baseline, Built, HookKind, Metric, Paper, System};
-use counters::{Rules as CounterRules, Update};
+use counters::{Learn, Rules as CounterRules, Update};
 use fsm::Goal;
 use ideal::Ideal;
-use switch::{Rules, Switch, Waking};
+use switch::{Rising, Rules, Switch, Waking};
 use warpwatt_machine::hooks::{Policy, SmHooks};
 use warpwatt_machine::spec::Spec;
 use warpwatt_power::{GatingEnergy, PolicyPower};
@@ -69,6 +70,8 @@ policy_parameters! {
         occupancy: Occupancy = Occupancy::Issue, plain().from("decision, after Origami §2.3");
         /// How the counters learn: 1 by one step, 2 reset after two wrong predictions, 3 reset after one.
         update: Update = Update::Simple, plain().from("ITAP §4.2, §6.4.1");
+        /// The idle periods that counters learn from: all, or those in which there was something to decide.
+        learn: Learn = Learn::All, plain().from("ITAP §4.2");
         /// Values of each counter.
         counter_values: u32 = 256, number("", 4.0, 256.0).power_of_two().from("ITAP §5, §6.4.1");
         /// Threshold of the mode-change counter, as a share of its values.
@@ -77,6 +80,8 @@ policy_parameters! {
         confidence_threshold: f64 = 0.5, number("1", 0.0, 1.0).from("ITAP §5");
         /// Power of lanes that wake up: that of the mode that they leave, or as if they were on.
         waking: Waking = Waking::Mode, plain().from("ITAP equation 1");
+        /// When a rise to a shallower mode (Table 2) is paid for: with the wake-up, once for the deepest, or each time.
+        rising: Rising = Rising::Once, plain().from("ITAP equation 1, §4.4");
         /// Power of the added hardware, as a share of the execution units' power.
         hardware: f64 = 0.0221, number("1", 0.0, 1.0).from("ITAP Table 5, footnote 4");
     }
@@ -208,7 +213,9 @@ impl Parameters {
             setup: Setup { scope: p.scope, granularity: p.granularity, occupancy: p.occupancy, sfu: false },
             switch: CounterRules::new(p.counter_values, p.mode_threshold, p.update),
             confidence: CounterRules::new(p.counter_values, p.confidence_threshold, p.update),
+            learn: p.learn,
             waking: p.waking,
+            rising: p.rising,
         }
     }
 }

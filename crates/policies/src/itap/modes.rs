@@ -106,6 +106,14 @@ impl Modes {
         Modes { vs05: self.vs05 | other.vs05, vs03: self.vs03 | other.vs03, pg: self.pg | other.pg }
     }
 
+    /// Lanes of another one in its mode, or in their own if that is deeper.
+    #[inline]
+    pub fn deepened(self, other: Modes) -> Modes {
+        let pg = self.pg | other.pg;
+        let vs03 = (self.vs03 | other.vs03) & !pg;
+        Modes { vs05: (self.vs05 | other.vs05) & !(pg | vs03), vs03, pg }
+    }
+
     /// Lanes of each mode.
     #[inline]
     pub fn each(self) -> [(Mode, u32); 3] {

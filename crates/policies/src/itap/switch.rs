@@ -7,7 +7,7 @@
 //! this cycle); lanes that are on and idle enter VS0.5 (T2); those that slept before go on (T4–T6); groups unite
 //! (Table 2); lanes begin to wake up early (T3, T7, T9 by the window).
 
-use super::counters::{Counter, Rules as CounterRules};
+use super::counters::{Counter, Learn, Rules as CounterRules};
 use super::frame::{Counts, LANES, Pipes, each};
 use super::fsm::{self, Goal, Seen};
 use super::modes::Modes;
@@ -26,6 +26,17 @@ policy_choices! {
         Mode = "mode",
         /// As if they were on, beside the wake-up energy.
         On = "on",
+    }
+}
+
+policy_choices! {
+    /// When lanes pay for a mode that they have left for a shallower one (Table 2).
+    Rising {
+        /// When they wake up: equation 1 has one wake-up in an idle period, to be fully functional again. It costs what the
+        /// deepest mode of the period asks.
+        Once = "once",
+        /// Each time, and for the shallower mode when they wake up.
+        Each = "each",
     }
 }
 
@@ -49,8 +60,12 @@ pub struct Rules {
     pub switch: CounterRules,
     /// Of the confidence counter.
     pub confidence: CounterRules,
+    /// From which idle periods the counters learn.
+    pub learn: Learn,
     /// Power of lanes that wake up.
     pub waking: Waking,
+    /// When rising to a shallower mode is paid for.
+    pub rising: Rising,
 }
 
 /// What each lane remembers.
@@ -81,16 +96,18 @@ impl Memory {
         estimates.right += right as u64;
         estimates.all += 1;
         let (switch, confidence) = (&mut self.switch[lane], &mut self.confidence[lane]);
+        let decided = |from| rules.learn == Learn::All || length >= from;
         if length >= WORTH {
-            switch.up(&rules.switch)
-        } else {
-            switch.down(&rules.switch)
+            switch.up(&rules.switch);
+        } else if decided(LONG) {
+            switch.down(&rules.switch);
         }
         match length.cmp(&GATE) {
             std::cmp::Ordering::Greater => confidence.up(&rules.confidence),
             std::cmp::Ordering::Equal => {}
             std::cmp::Ordering::Less if rules.goal == Goal::Performance && self.gated & bit != 0 => confidence.reset(),
-            std::cmp::Ordering::Less => confidence.down(&rules.confidence),
+            std::cmp::Ordering::Less if decided(WORTH) => confidence.down(&rules.confidence),
+            std::cmp::Ordering::Less => {}
         }
         let set = |mask: &mut u32, high: bool| *mask = *mask & !bit | if high { bit } else { 0 };
         set(&mut self.switching, switch.high(&rules.switch));
@@ -106,6 +123,8 @@ struct Line {
     own: Modes,
     /// Modes that they are in.
     applied: Modes,
+    /// Modes whose wake-up energy sleeping lanes will have to pay.
+    owed: Modes,
     /// Lanes that wake up, by the mode that they leave.
     waking: Modes,
     /// When they are awake.
@@ -138,14 +157,18 @@ impl Line {
         each(lanes & self.waking.all()).fold(asleep, |ready, lane| ready.max(self.awake_at[lane]))
     }
 
-    /// Lanes begin to wake up.
-    fn wake(&mut self, now: u64, modes: Modes) {
+    /// Lanes begin to wake up out of these modes. Gives the modes that they pay for.
+    fn wake(&mut self, now: u64, modes: Modes) -> Modes {
+        let lanes = modes.all();
         for (mode, lanes) in modes.each() {
             each(lanes).for_each(|lane| self.awake_at[lane] = now + mode.wake_up());
         }
         self.waking = self.waking.with(modes);
-        self.own = self.own.among(!modes.all());
-        self.applied = self.applied.among(!modes.all());
+        let owed = self.owed.among(lanes);
+        for own in [&mut self.own, &mut self.applied, &mut self.owed] {
+            *own = own.among(!lanes);
+        }
+        owed
     }
 
     /// The next cycle after `now` in which something changes by itself. `now` is behind us.
@@ -279,17 +302,21 @@ impl Switch {
             for ((mode, from), (_, to)) in before.each().into_iter().zip(after.each()) {
                 counts.enter(pipes, pipe, mode.state(), to & !from);
             }
-            // Up to a shallower mode: what waking up from the deeper one costs.
-            counts.leave(pipes, pipe, LaneState::Gated, before.pg & (after.vs05 | after.vs03));
-            counts.leave(pipes, pipe, LaneState::Vs03, before.vs03 & after.vs05);
+            if rules.rising == Rising::Each {
+                let rise = Modes { pg: before.pg & !after.pg, vs03: before.vs03 & after.vs05, vs05: 0 };
+                rise.each().iter().for_each(|(mode, lanes)| counts.leave(pipes, pipe, mode.state(), *lanes));
+                line.owed = after;
+            }
+            line.owed = line.owed.deepened(after);
             line.applied = after;
             line.memory.gated |= after.pg;
         }
         let woken = early(line.applied).with(at_once);
         if woken.all() != 0 {
-            woken.each().iter().for_each(|(mode, lanes)| counts.leave(pipes, pipe, mode.state(), *lanes));
+            line.owed = line.owed.with(at_once);
+            let paid = line.wake(now, woken);
+            paid.each().iter().for_each(|(mode, lanes)| counts.leave(pipes, pipe, mode.state(), *lanes));
             state.early += u64::from(woken.all().count_ones());
-            line.wake(now, woken);
         }
     }
 
@@ -316,8 +343,8 @@ impl Switch {
         let line = &mut state.lines[pipe];
         (line.held, line.held_until) = (lanes, ready);
         let woken = line.applied.among(lanes);
-        woken.each().iter().for_each(|(mode, lanes)| state.counts.leave(pipes, pipe, mode.state(), *lanes));
-        line.wake(now, woken);
+        let paid = line.wake(now, woken);
+        paid.each().iter().for_each(|(mode, lanes)| state.counts.leave(pipes, pipe, mode.state(), *lanes));
         each(lanes & !line.wanted).for_each(|lane| line.wanted_from[lane] = now);
         line.wanted |= lanes;
         state.blocked = ready;
