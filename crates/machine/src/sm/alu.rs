@@ -130,7 +130,12 @@ impl Alus {
     ) {
         // Ports whose next instruction waits for lanes to wake up.
         let mut refused = 0u32;
-        for i in 0..self.units.len() {
+        // Units that have left an instruction to a later one whose lanes are awake.
+        let mut passed_over = 0u64;
+        let mut asked = u64::MAX >> (64 - self.units.len() as u32);
+        while asked != 0 {
+            let i = asked.trailing_zeros() as usize;
+            asked &= asked - 1;
             let unit = &self.units[i];
             let port = unit.port as usize % 2;
             let register = &mut collector.ocex[port];
@@ -153,7 +158,11 @@ impl Alus {
                 let used = flight.lanes() | flight.second();
                 let latency = (done - now) as u32;
                 let query = StartQuery { now, port, unit: i, fp: op.fp, lanes: used, busy: initiation as u32, latency };
-                if refused >> port as u32 & 1 != 0 || self.prefers_later(&query, lanes) {
+                if refused >> port as u32 & 1 != 0 {
+                    continue;
+                }
+                if self.prefers_later(&query, lanes) {
+                    passed_over |= 1 << i;
                     continue;
                 }
                 if lanes.start(&query) > now {
@@ -169,6 +178,8 @@ impl Alus {
             self.flights[slot * self.buses as usize + place as usize] = flight.in_unit(i);
             self.in_flight += 1;
             register.pop();
+            // The instruction behind it has to do with what is left.
+            asked |= std::mem::take(&mut passed_over);
         }
     }
 }

@@ -133,7 +133,7 @@ impl<C: Control> LanesHook for Lanes<C> {
             }
         }
         let (ready, pipe) = soonest;
-        self.tracker.expect(pipe, &self.control, now, lanes, ready.max(now + COLLECTION));
+        self.tracker.expect(pipe, &mut self.control, now, lanes, ready.max(now + COLLECTION));
     }
 
     fn residency(&mut self, now: u64, int: &mut LaneResidency, fp: &mut LaneResidency, sfu: &mut LaneResidency) {

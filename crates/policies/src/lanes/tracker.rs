@@ -67,6 +67,12 @@ impl Cohort {
         !self.awake() && self.state != LaneState::Waking
     }
 
+    /// The cycle from which on they are awake, idle, and no instruction is known to want them, if they are left alone (and
+    /// somebody has asked for them, if they are asleep).
+    pub fn idle_at(&self) -> u64 {
+        self.since.max(self.idle_from).max(self.held).max(self.wanted.unwrap_or(0))
+    }
+
     /// The next change, if they are left alone.
     pub fn next(&self) -> Option<(u64, LaneState)> {
         self.next
@@ -310,9 +316,7 @@ impl Tracker {
         let ready = self.ready(pipe, control, now, lanes);
         if ready > now {
             if self.lines[pipe].promise != Some((lanes, ready)) {
-                let asleep = |c: &&Cohort| c.lanes & lanes != 0 && c.asleep() && c.wanted.is_none();
-                let wanted = self.lines[pipe].cohorts.iter().filter(asleep);
-                wanted.for_each(|c| control.demanded(&self.pipes[pipe], c, now));
+                self.tell(pipe, control, now, lanes);
                 self.demand(pipe, control, now, lanes, ready);
                 self.lines[pipe].promise = Some((lanes, ready));
             }
@@ -323,6 +327,13 @@ impl Tracker {
         }
         self.begin(pipe, control, now, lanes, busy);
         now
+    }
+
+    /// Tells the policy of lanes that are asleep and wanted for the first time.
+    fn tell(&self, pipe: usize, control: &mut (impl Control + ?Sized), now: u64, lanes: u32) {
+        let asleep = |c: &&Cohort| c.lanes & lanes != 0 && c.asleep() && c.wanted.is_none();
+        let asleep = self.lines[pipe].cohorts.iter().filter(asleep);
+        asleep.for_each(|c| control.demanded(&self.pipes[pipe], c, now));
     }
 
     /// Wakes lanes up for an instruction that can start at `ready`.
@@ -439,7 +450,7 @@ impl Tracker {
 
     /// An instruction is on its way that will want lanes of a pipe: those that are asleep wake up, and none falls asleep
     /// before `until`.
-    pub fn expect(&mut self, pipe: usize, control: &(impl Control + ?Sized), now: u64, lanes: u32, until: u64) {
+    pub fn expect(&mut self, pipe: usize, control: &mut (impl Control + ?Sized), now: u64, lanes: u32, until: u64) {
         self.settle(pipe, control, now);
         let sleeps = |c: &Cohort| {
             let will = c.next.is_some_and(|(at, state)| {
@@ -450,6 +461,7 @@ impl Tracker {
         let concerned = self.lines[pipe].cohorts.iter().filter(|c| c.lanes & lanes != 0 && sleeps(c));
         let concerned = concerned.fold(0, |mask, c| mask | c.lanes) & lanes;
         if concerned != 0 {
+            self.tell(pipe, control, now, concerned);
             self.demand(pipe, control, now, concerned, until);
         }
     }

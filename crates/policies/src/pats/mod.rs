@@ -22,7 +22,7 @@ pub mod order;
 
 use crate::cpg::{self, Gate};
 use crate::error::PolicyError;
-use crate::lanes::{Lanes, Occupancy, Scope, Setup};
+use crate::lanes::{Demand, Lanes, Occupancy, Scope, Setup};
 use crate::parameters::{number, plain};
 use crate::policy_parameters;
 use crate::system::{About, Baseline, Built, HookKind, Metric, Paper, System};
@@ -44,6 +44,8 @@ policy_parameters! {
         bet: u32 = 14, number("cycles", 0.0, 100_000.0).from("ITAP Table 4");
         /// Cycles from the demand until gated lanes work.
         wake_up: u32 = 3, number("cycles", 0.0, 10_000.0).from("ITAP Table 4");
+        /// When an instruction demands its lanes: when it issues, or in front of the unit.
+        demand: Demand = Demand::Unit, plain().from("decision: not hidden, as in ITAP's comparison");
         /// What a gating event costs: `bet`, or the wake-up energy of ITAP's Table 4.
         energy: cpg::Energy = cpg::Energy::Table4, plain().from("ITAP §5");
         /// Switched together: the whole SIMD lane, or its INT and FP pipelines apart.
@@ -104,7 +106,7 @@ impl Policy for Maker {
         let setup = Setup { scope: p.scope, granularity: p.granularity, occupancy: p.occupancy, sfu: p.sfu };
         let gate = Gate { idle_detect: p.idle_detect.into(), wake_up: p.wake_up.into() };
         let order = Order::new(spec.schedulers, spec.active_set_warps, p.epoch.into(), p.patterns as usize);
-        let lanes = Lanes::new(spec, setup, gate);
+        let lanes = Lanes::new(spec, setup, gate).demanded_at(p.demand);
         SmHooks { order: Some(Box::new(order)), lanes: Some(Box::new(lanes)), ..SmHooks::default() }
     }
 }

@@ -104,12 +104,7 @@ impl Blackout {
     /// When a unit would be gated if it were left alone; `None` if it is asleep already, and nobody has asked for it.
     fn due(&self, kind: PipeKind, lanes: &[Cohort]) -> Option<u64> {
         let awake = lanes.iter().filter(|c| c.lanes != 0 && !(c.asleep() && c.wanted.is_none()));
-        let idle = awake.map(|c| match (c.wanted, c.state) {
-            (Some(ready), _) => ready.max(c.idle_from),
-            (None, LaneState::IdleDetect) => c.since,
-            (None, _) => c.since.max(c.idle_from),
-        });
-        idle.max().map(|idle| idle + self.window(kind))
+        awake.map(Cohort::idle_at).max().map(|idle| idle + self.window(kind))
     }
 }
 

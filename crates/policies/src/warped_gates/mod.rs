@@ -20,8 +20,9 @@
 //! a type by its buffered instruction. Of several units that are awake the one that would be gated last is kept; a unit
 //! that wakes up counts as awake. The active set is seen as it was at the last issue, without warps that have stalled on
 //! memory, a barrier or an atomic since. Lanes and schedulers act at the end of a cycle: what they then see holds from the
-//! next cycle on. SFUs stay on, as in Origami's comparison. Instructions for a unit in blackout do not issue later for it:
-//! they wait in front of the unit.
+//! next cycle on. SFUs stay on, as in Origami's comparison. An instruction demands its unit when it issues, as under `cpg`, so
+//! that waking up is hidden behind its operands' collection as far as it goes; it issues whether or not its unit is in
+//! blackout, and waits in front of the unit.
 
 pub mod blackout;
 pub mod gates;
@@ -29,7 +30,7 @@ pub mod window;
 
 use crate::cpg;
 use crate::error::PolicyError;
-use crate::lanes::{Lanes, Occupancy, Scope, Setup};
+use crate::lanes::{Demand, Lanes, Occupancy, Scope, Setup};
 use crate::parameters::{number, plain};
 use crate::system::{About, Baseline, Built, HookKind, Metric, Paper, System};
 use crate::{policy_choices, policy_parameters};
@@ -87,6 +88,8 @@ policy_parameters! {
         bet: u32 = 14, number("cycles", 0.0, 100_000.0).from("Origami §4.1");
         /// Cycles from the beginning of a wake-up until the unit works.
         wake_up: u32 = 3, number("cycles", 0.0, 10_000.0).from("ITAP Table 4; Origami §4.4 tries 9");
+        /// When an instruction demands its lanes: when it issues, or in front of the unit.
+        demand: Demand = Demand::Issue, plain().from("decision, after Origami §4.4");
         /// What a gating event costs: `bet`, or the wake-up energy of ITAP's Table 4.
         energy: cpg::Energy = cpg::Energy::Bet, plain().from("Origami §4.2");
         /// Switched together: the whole SIMD lane, or its INT and FP pipelines apart.
@@ -165,7 +168,7 @@ impl Policy for Maker {
             true => Some(Box::new(Gates::new(spec.schedulers, spec.active_set_warps, p.switch, active.clone()))),
             false => None,
         };
-        let lanes = Lanes::new(spec, setup, Blackout::new(p.figures(), active));
+        let lanes = Lanes::new(spec, setup, Blackout::new(p.figures(), active)).demanded_at(p.demand);
         SmHooks { order, lanes: Some(Box::new(lanes)), ..SmHooks::default() }
     }
 }
