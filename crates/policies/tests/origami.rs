@@ -218,6 +218,8 @@ impl Sp {
             component_gated: [0; COMPONENTS],
             component_clock_gated: [0; COMPONENTS],
             component_busy: [0; COMPONENTS],
+            warp_cycles: 0,
+            cta_cycles: 0,
         };
         let sample = Sample {
             start: 0,

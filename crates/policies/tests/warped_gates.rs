@@ -165,6 +165,8 @@ fn its_energy_by_hand() {
         component_gated: [0; COMPONENTS],
         component_clock_gated: [0; COMPONENTS],
         component_busy: [0; COMPONENTS],
+        warp_cycles: 0,
+        cta_cycles: 0,
     };
     let sample = Sample {
         start: 0,
