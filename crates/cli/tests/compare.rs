@@ -44,7 +44,10 @@ fn the_table_is_what_the_runs_say() {
         ["dynamic", "leakage", "overhead"].iter().map(|cause| units(record, &format!("/joules/{cause}"))).sum()
     };
     let joules = |record: &Value| -> f64 {
-        ["dynamic", "leakage", "overhead"].iter().map(|cause| number(record, &format!("/power/total/joules/{cause}"))).sum()
+        ["dynamic", "leakage", "overhead"]
+            .iter()
+            .map(|cause| number(record, &format!("/power/total/joules/{cause}")))
+            .sum()
     };
     let seconds = |record: &Value| number(record, "/totals/simulated_seconds");
     for group in lines.chunks(3) {
@@ -144,7 +147,10 @@ fn mistakes_are_refused_before_anything_runs() {
     for (arguments, words) in [
         (vec![w, "--policies", "cpgg"], vec!["unknown policy `cpgg`", "did you mean `cpg`?"]),
         (vec!["pathfindr"], vec!["unknown workload", "did you mean `pathfinder`?"]),
-        (vec![w, "--policies", "cpg,itap-pow"], vec!["one machine", "gtx480", "pascal16", "--gpu NAME", "--policies cpg"]),
+        (
+            vec![w, "--policies", "cpg,itap-pow"],
+            vec!["one machine", "gtx480", "pascal16", "--gpu NAME", "--policies cpg"],
+        ),
         (vec![w, "--policies", "all"], vec!["one machine", "--gpu NAME"]),
         (vec![w, "--policies", "cpg,cpg"], vec!["policy `cpg` is named twice"]),
         (vec![w, w, "--policies", "cpg"], vec!["`pathfinder` is named twice"]),

@@ -17,7 +17,8 @@ fn unit<'v>(idle: &'v Value, name: &str) -> &'v Value {
 }
 
 fn bound(unit: &Value, technique: &str) -> f64 {
-    let found = unit["bounds"].as_array().unwrap().iter().find(|b| b["technique"].as_str().unwrap().starts_with(technique));
+    let found =
+        unit["bounds"].as_array().unwrap().iter().find(|b| b["technique"].as_str().unwrap().starts_with(technique));
     found.unwrap()["saved"].as_f64().unwrap()
 }
 
