@@ -121,8 +121,14 @@ pub struct RunArgs {
     /// Warp scheduler (short for --set scheduler=…)
     #[arg(long)]
     pub scheduler: Option<Scheduler>,
+    /// SM clock, one of the GPU's V/f levels; under a policy that changes it, the first one
+    #[arg(long, value_name = "MHZ")]
+    pub sm_mhz: Option<f64>,
+    /// DRAM command clock, one of the GPU's V/f levels: crossbar, L2 and memory controllers go with it
+    #[arg(long, value_name = "MHZ")]
+    pub mem_mhz: Option<f64>,
     /// Compute the results only, without time and power
-    #[arg(long, conflicts_with_all = ["set", "policy", "scheduler", "sample_cycles", "no_skip", "checkpoint_every", "max_cycles"])]
+    #[arg(long, conflicts_with_all = ["set", "policy", "scheduler", "sample_cycles", "no_skip", "checkpoint_every", "max_cycles", "sm_mhz", "mem_mhz"])]
     pub functional: bool,
     /// Host threads; results do not depend on it
     #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=256))]
@@ -151,7 +157,7 @@ pub struct RunArgs {
     /// Print everything as JSON, and nothing else, on standard output
     #[arg(long)]
     pub json: bool,
-    /// Write the run directory DIR: run.json, host.json, power.csv, stats.csv
+    /// Write the run directory DIR: run.json, host.json, power.csv, stats.csv; under a governor governor.csv
     ///
     /// If DIR already holds this very run, it is looked up and not simulated again.
     #[arg(long, value_name = "DIR")]

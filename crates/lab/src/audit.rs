@@ -86,10 +86,16 @@ mod tests {
             mem_volts: 1.0,
             sms: vec![sm],
             mem: Vec::new(),
+            transitions: 0,
         };
         let spec = Spec { sms: 1, schedulers: 2, ..Spec::default() };
-        let stats =
-            RunStats { ending: Ending::Completed, launches: vec![launch], samples: vec![sample], printed: Vec::new() };
+        let stats = RunStats {
+            ending: Ending::Completed,
+            launches: vec![launch],
+            samples: vec![sample],
+            decisions: Vec::new(),
+            printed: Vec::new(),
+        };
         (spec, stats)
     }
 

@@ -8,6 +8,7 @@ pub mod audit;
 pub mod check;
 pub mod checkpoint;
 pub mod compare;
+pub mod governor;
 pub mod idle;
 pub mod job;
 pub mod power;

@@ -1,6 +1,7 @@
 //! The record of a run: what went in and what came out, as `run.json` has it. Host timings are apart ([`Host`]): two
 //! runs with the same inputs have records that are equal byte for byte.
 
+use crate::governor::GovernorRecord;
 use crate::job::drive::BufferResult;
 use crate::power::PowerRecord;
 use crate::statistics::{Declared, Value};
@@ -44,6 +45,9 @@ pub struct LaunchRecord {
     pub start_fs: u64,
     /// End.
     pub end_fs: u64,
+    /// Energy, J.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub joules: Option<f64>,
     /// Values by the names in `statistics`.
     pub values: Map<String, serde_json::Value>,
 }
@@ -103,6 +107,9 @@ pub struct Record {
     /// Power and energy; absent from functional runs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub power: Option<PowerRecord>,
+    /// What a governor did; absent if there was none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub governor: Option<GovernorRecord>,
     /// What the run's policies report.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub policies: Vec<PolicyRecord>,

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use warpwatt_machine::spec::{Configuration, Spec, presets};
+use warpwatt_machine::spec::{Configuration, Spec, VfLevel, presets};
 use warpwatt_policies::selection::definitions;
 use warpwatt_policies::{Chosen, PolicyError, Selection, split};
 use warpwatt_power::PowerOptions;
@@ -50,6 +50,12 @@ pub struct Request {
     pub max_cycles: Option<u64>,
     /// Core cycles of a sample.
     pub sample_cycles: Option<u64>,
+    /// SM clock at the start, one of the GPU's levels; without a policy that changes it, of the whole run.
+    #[serde(default)]
+    pub sm_mhz: Option<f64>,
+    /// DRAM command clock at the start, one of the GPU's levels; the whole memory domain goes with it.
+    #[serde(default)]
+    pub mem_mhz: Option<f64>,
     /// Registers per thread, instead of live-register analysis.
     pub registers: Option<u32>,
     /// How power is computed.
@@ -70,6 +76,8 @@ impl Default for Request {
             functional: false,
             max_cycles: None,
             sample_cycles: None,
+            sm_mhz: None,
+            mem_mhz: None,
             registers: None,
             power: PowerOptions::default(),
             threads: 1,
@@ -249,7 +257,21 @@ pub fn find_machine(request: &Request, program: &Program) -> Outcome<(Spec, Sele
     let (of_policies, of_gpu) = split(&set).map_err(problem)?;
     let spec = find_gpu(gpu, &of_gpu)?.finish().map_err(Problem::from_spec)?;
     let selection = Selection::new(policy, &of_policies, &spec).map_err(problem)?;
+    legal_clock("--sm-mhz", request.sm_mhz, &spec.name, &spec.dvfs.core_levels)?;
+    legal_clock("--mem-mhz", request.mem_mhz, &spec.name, &spec.dvfs.mem_levels)?;
     Ok((spec, selection))
+}
+
+/// Refuses a clock that is none of a GPU's V/f levels.
+fn legal_clock(option: &str, mhz: Option<f64>, gpu: &str, levels: &[VfLevel]) -> Outcome<()> {
+    match mhz {
+        Some(mhz) if !levels.iter().any(|level| level.mhz == mhz) => {
+            let legal: Vec<String> = levels.iter().map(|level| level.mhz.to_string()).collect();
+            let problem = Problem::input("run::clock", format!("{option}: {mhz} MHz is no V/f level of {gpu}"));
+            Err(problem.help(format!("its levels, in MHz: {}", legal.join(", "))))
+        }
+        _ => Ok(()),
+    }
 }
 
 /// What runs if nobody names a GPU.
@@ -275,6 +297,8 @@ pub fn inputs(request: &Request, program: &Program, spec: &Spec, policy: &Select
         inputs["power"] = json!(request.power);
         inputs["sample_cycles"] = json!(request.sample_cycles);
         inputs["max_cycles"] = json!(request.max_cycles);
+        inputs["sm_mhz"] = json!(request.sm_mhz);
+        inputs["mem_mhz"] = json!(request.mem_mhz);
     }
     inputs["registers"] = json!(request.registers);
     let key = sha256(inputs.to_string().as_bytes())[..32].to_owned();

@@ -3,6 +3,8 @@
 //! Launches are slices. Everything else are counters, a step per sample: watts of the chip and of its components; and of
 //! each SM watts, resident warps and CTAs, warp instructions a cycle, and lanes by power state. Warps, CTAs and lanes are
 //! averages over the sample; how long a sample is, `--sample-cycles` says. States that the run never enters are left out.
+//! Where clocks change or a governor decides there are also, of the chip, clocks and voltages (a sample ends where they
+//! change) and the governor's reasons, and of each SM the most CTAs that may run: a step per decision.
 
 use crate::power::STATES;
 use crate::problem::{Outcome, Problem};
@@ -31,6 +33,7 @@ pub fn trace(spec: &Spec, stats: &RunStats, power: &PowerReport) -> Outcome<Vec<
             shown.counters(&mut events, 1 + sm, ts, activity);
         }
     }
+    governed(&mut events, spec, stats);
     finish(&mut events, stats);
     let text = |e: &Value| serde_json::to_string(e).map_err(|e| Problem::run("run::encode", e.to_string()));
     let lines = events.iter().map(text).collect::<Outcome<Vec<_>>>()?;
@@ -106,6 +109,29 @@ impl Shown {
             let cycles = &unit(sm).cycles;
             let lanes = states.iter().map(|state| (STATES[*state], average(cycles[*state])));
             events.push(counter(pid, name, ts, lanes));
+        }
+    }
+}
+
+/// V/f levels and a governor's decisions.
+fn governed(events: &mut Vec<Value>, spec: &Spec, stats: &RunStats) {
+    let constant = stats.samples.iter().all(|s| s.core_mhz == spec.core_mhz && s.dram_mhz == spec.dram_mhz);
+    if stats.decisions.is_empty() && constant {
+        return;
+    }
+    for sample in stats.samples.iter().filter(|s| s.end > s.start) {
+        let ts = microseconds(sample.start);
+        events.push(counter(CHIP, "clocks", ts, [("SM MHz", sample.core_mhz), ("DRAM MHz", sample.dram_mhz)]));
+        events.push(counter(CHIP, "voltages", ts, [("SM", sample.core_volts), ("memory", sample.mem_volts)]));
+    }
+    for decision in &stats.decisions {
+        let ts = microseconds(decision.time);
+        let notes = decision.notes.iter().map(|(name, value)| (name.as_str(), *value));
+        if !decision.notes.is_empty() {
+            events.push(counter(CHIP, "governor", ts, notes));
+        }
+        for (sm, limit) in decision.cta_limits.iter().enumerate() {
+            events.push(counter(1 + sm, "CTA limit", ts, [("CTAs", f64::from(*limit))]));
         }
     }
 }

@@ -252,4 +252,6 @@ pub struct Sample {
     pub sms: Vec<SmActivity>,
     /// Memory side, indexed by [`MemEvent`].
     pub mem: Vec<u64>,
+    /// V/f transitions that took effect at its end.
+    pub transitions: u32,
 }

@@ -5,17 +5,18 @@
 //! ([`Hook::advance`]), so that skipped cycles make no difference: `advance` over a span must equal stepping through it.
 //! The hooks, after `ARCHITECTURE.md`: order, issue, lanes, datapath, governor, observer.
 
+mod governor;
 mod report;
 mod state;
 
+pub use governor::{ChipView, GovernorHook, LaunchView, Order, SmView, WarpCounts, WarpSums};
 pub use report::Report;
 pub use state::{AHEAD, Ahead, SmState};
 
 use crate::activity::{COMPONENTS, LaneResidency};
 use crate::kernel::Port;
-use crate::message::Femtoseconds;
 use crate::sm::warps::Warps;
-use crate::stats::{Counters, Slot};
+use crate::stats::Slot;
 use warpwatt_simt::warp::Warp;
 
 /// What every hook object has.
@@ -216,68 +217,6 @@ pub trait DatapathHook: Hook {
     fn decide(&mut self, query: &DatapathQuery) -> [u32; COMPONENTS];
 }
 
-/// What a governor sees of one SM.
-#[derive(Clone, Debug, Default)]
-pub struct SmView {
-    /// Counters since the launch began.
-    pub counters: Counters,
-    /// Issue slots since the launch began.
-    pub slots: Vec<u64>,
-    /// Warps resident, and of them: waiting for operands, ready for the SPs or SFU without issuing, ready for LDST
-    /// without issuing.
-    pub active: u32,
-    /// See `active`.
-    pub waiting: u32,
-    /// See `active`.
-    pub excess_alu: u32,
-    /// See `active`.
-    pub excess_mem: u32,
-    /// CTAs resident, and the most allowed at present.
-    pub ctas: u32,
-    /// See `ctas`.
-    pub cta_limit: u32,
-}
-
-/// What a governor sees of the chip.
-#[derive(Clone, Debug)]
-pub struct ChipView<'a> {
-    /// Time.
-    pub time: Femtoseconds,
-    /// Core cycle.
-    pub cycle: u64,
-    /// SM clock in MHz.
-    pub core_mhz: f64,
-    /// DRAM command clock in MHz.
-    pub dram_mhz: f64,
-    /// SMs.
-    pub sms: &'a [SmView],
-}
-
-/// A governor's order. It takes effect at the first window boundary at or after it was given.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Order {
-    /// At most so many CTAs on an SM; those above are not replaced when they end.
-    CtaLimit {
-        /// SM.
-        sm: usize,
-        /// CTAs, at least 1.
-        limit: u32,
-    },
-    /// SM clock.
-    CoreMhz(f64),
-    /// Memory domain (crossbar, L2, controllers, DRAM), as a DRAM command clock; the others keep their ratio to it.
-    DramMhz(f64),
-}
-
-/// Concurrency, voltage and frequency.
-pub trait GovernorHook: Hook {
-    /// Core cycles between two questions.
-    fn interval(&self) -> u64;
-
-    /// What to change.
-    fn decide(&mut self, chip: &ChipView<'_>) -> Vec<Order>;
-}
-
 /// What an observer hears.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Event {
@@ -294,6 +233,11 @@ pub enum Event {
     Hit {
         /// Warp slot.
         warp: u8,
+        /// Line address.
+        line: u64,
+    },
+    /// A line has left the L1 data cache to make room for the next miss.
+    Evicted {
         /// Line address.
         line: u64,
     },

@@ -133,7 +133,7 @@ slots! {
     Barrier = "barrier",
     /// Warps finished, but stores or other warps of their CTA still out.
     Drain = "draining",
-    /// A policy held back what was ready.
+    /// A policy held back what was ready, or has paused all that is left.
     Policy = "held by policy",
     /// The scheduler has no warp.
     Empty = "no warp",
@@ -204,6 +204,25 @@ pub struct LaunchStats {
     pub counters: Counters,
 }
 
+/// What a governor decided when it was asked.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Decision {
+    /// When, femtoseconds.
+    pub time: u64,
+    /// Core cycle.
+    pub cycle: u64,
+    /// Launch.
+    pub launch: u32,
+    /// SM clock ordered, MHz: in force after the transition.
+    pub core_mhz: f64,
+    /// DRAM command clock ordered, MHz.
+    pub dram_mhz: f64,
+    /// The most CTAs that may run on each SM from now on.
+    pub cta_limits: Vec<u32>,
+    /// Its reasons: numbers by name.
+    pub notes: Vec<(String, f64)>,
+}
+
 /// Everything that a run produced, host timings apart.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RunStats {
@@ -213,6 +232,8 @@ pub struct RunStats {
     pub launches: Vec<LaunchStats>,
     /// Activity in time order.
     pub samples: Vec<Sample>,
+    /// What a governor decided, in time order.
+    pub decisions: Vec<Decision>,
     /// Text printed by kernels, in order.
     pub printed: Vec<String>,
 }

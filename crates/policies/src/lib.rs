@@ -16,7 +16,10 @@
 //! ```
 
 pub mod always_on;
+pub mod ccws;
 pub mod cpg;
+pub mod dyncta;
+pub mod equalizer;
 pub mod itap;
 pub mod lane_clock_gating;
 pub mod lanes;
@@ -26,6 +29,8 @@ pub mod pats;
 pub mod permute;
 pub mod registry;
 pub mod selection;
+pub mod static_point;
+pub mod steps;
 pub mod warped_gates;
 
 mod error;

@@ -2,7 +2,10 @@
 
 use crate::error::{PolicyError, suggest};
 use crate::system::Definition;
-use crate::{always_on, cpg, itap, lane_clock_gating, origami, pats, permute, warped_gates};
+use crate::{
+    always_on, ccws, cpg, dyncta, equalizer, itap, lane_clock_gating, origami, pats, permute, static_point,
+    warped_gates,
+};
 
 /// All policies, in the order in which they are listed.
 pub const POLICIES: &[Definition] = &[
@@ -17,6 +20,15 @@ pub const POLICIES: &[Definition] = &[
     Definition::of::<itap::ItapPerf>(),
     Definition::of::<itap::ItapIdeal>(),
     Definition::of::<lane_clock_gating::LaneClockGating>(),
+    Definition::of::<equalizer::EqualizerEnergy>(),
+    Definition::of::<equalizer::EqualizerPerformance>(),
+    Definition::of::<dyncta::DynCta>(),
+    Definition::of::<ccws::Ccws>(),
+    Definition::of::<static_point::Static<0>>(),
+    Definition::of::<static_point::Static<1>>(),
+    Definition::of::<static_point::Static<2>>(),
+    Definition::of::<static_point::Static<3>>(),
+    Definition::of::<static_point::Ctas>(),
 ];
 
 /// A policy by its name.

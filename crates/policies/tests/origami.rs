@@ -232,6 +232,7 @@ impl Sp {
             mem_volts: 1.0,
             sms: vec![sm],
             mem: vec![0; MEM_EVENTS],
+            transitions: 0,
         };
         model(&self.spec, &select(&self.spec, "fold", &[])).unit_power(&[sample])[0]
     }

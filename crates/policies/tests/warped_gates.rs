@@ -179,6 +179,7 @@ fn its_energy_by_hand() {
         mem_volts: 1.0,
         sms: vec![sm],
         mem: vec![0; MEM_EVENTS],
+        transitions: 0,
     };
     let [int, fp, _] = model(&spec, &select(&spec, "warped-gates", &[])).unit_power(&[sample]);
     // 15 lane-group cycles awake or waking, and 14 cycles of leakage for each of two events, of 48.

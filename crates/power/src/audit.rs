@@ -218,6 +218,7 @@ impl PowerModel {
                 saved += (1.0 - powered[at]) * self.leakage[at] * factors.core_leakage * seconds;
             }
         }
-        watts * seconds - saved + entering
+        let transitions = f64::from(sample.transitions) * self.spec.dvfs.transition_nj * 1e-9;
+        watts * seconds - saved + entering + transitions
     }
 }

@@ -11,7 +11,7 @@ pub struct Energy {
     pub dynamic: f64,
     /// Leakage and DRAM background over time.
     pub leakage: f64,
-    /// Falling asleep and waking up.
+    /// Falling asleep and waking up; V/f transitions.
     pub overhead: f64,
 }
 

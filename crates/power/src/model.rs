@@ -8,6 +8,7 @@
 //! - A clock-gated group takes its share of the component's dynamic energy with it (µC-States §3).
 //! - Hardware that a policy adds is charged to INT, FP and SFU as overhead ([`PolicyPower`]): a share of their power, and
 //!   watts of a SIMD lane, half of them to its INT and half to its FP pipeline where they do not depend on use.
+//! - A V/f transition costs a fixed energy, in the regulators (`other`).
 //! - Left out: temperature (figures are for 380 K).
 
 use crate::charges::{self, Resolved};
@@ -211,6 +212,9 @@ impl PowerModel {
             energy[component as usize - SM_COMPONENTS].dynamic += watts * seconds;
             labels[Label::ConstDynamicp as usize] += watts * seconds;
         }
+        let transitions = f64::from(sample.transitions) * self.spec.dvfs.transition_nj * 1e-9;
+        energy[Component::Other as usize - SM_COMPONENTS].overhead += transitions;
+        labels[Label::Staticp as usize] += transitions;
         energy
     }
 

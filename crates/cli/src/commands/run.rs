@@ -104,6 +104,8 @@ fn request(args: &RunArgs) -> Result<Request, Problem> {
         functional: args.functional,
         max_cycles: args.max_cycles,
         sample_cycles: args.sample_cycles,
+        sm_mhz: args.sm_mhz,
+        mem_mhz: args.mem_mhz,
         registers: args.registers,
         power: PowerOptions {
             leakage_split: match args.leakage {

@@ -1,6 +1,7 @@
 //! What policies did: lanes by power state, leakage saved, and their own results.
 
 use crate::table::{decimal, grouped, percent, si, table};
+use warpwatt_lab::governor::GovernorRecord;
 use warpwatt_lab::power::{PowerRecord, STATES};
 use warpwatt_lab::record::{MetricRecord, Record};
 
@@ -42,4 +43,17 @@ pub fn metrics(record: &Record) -> String {
     let rows: Vec<Vec<String>> =
         record.policies.iter().flat_map(|p| p.metrics.iter().map(|m| row(&p.name, m))).collect();
     table(&["policy", "result", "", ""], &rows, 3)
+}
+
+/// Time at each pair of V/f levels, and what a governor did.
+pub fn clocks(governor: &GovernorRecord) -> String {
+    let level = |l: &warpwatt_lab::governor::LevelTime| {
+        vec![format!("{} MHz", l.core_mhz), format!("{} MHz", l.dram_mhz), percent(Some(l.share))]
+    };
+    let rows: Vec<Vec<String>> = governor.levels.iter().map(level).collect();
+    let limit =
+        governor.mean_cta_limit.map_or_else(String::new, |l| format!("; at most {l:.2} CTAs on an SM, on average"));
+    let (decisions, transitions) = (grouped(governor.decisions), grouped(governor.transitions));
+    table(&["SMs", "DRAM", "of the time"], &rows, 0)
+        + &format!(" {decisions} decisions, {transitions} transitions{limit}\n")
 }

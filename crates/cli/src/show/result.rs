@@ -30,6 +30,9 @@ pub fn result(record: &Record, host: Option<&Host>) -> String {
         }
         out += &section("Policy", policy::metrics(record));
     }
+    if let Some(governor) = &record.governor {
+        out += &section("Clocks", policy::clocks(governor));
+    }
     if !record.buffers.is_empty() {
         out += &section("Buffers", buffers(record));
     }

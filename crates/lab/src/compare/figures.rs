@@ -42,6 +42,9 @@ pub struct Line {
     pub policy: Option<String>,
     /// The baseline's name.
     pub baseline: String,
+    /// What a search has chosen.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub chosen: Option<String>,
     /// The run's key; empty in averages.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub key: String,
@@ -53,7 +56,8 @@ pub struct Line {
 impl Line {
     /// What the line is called.
     pub fn name(&self) -> String {
-        self.policy.clone().unwrap_or_else(|| format!("baseline ({})", self.baseline))
+        let name = self.policy.clone().unwrap_or_else(|| format!("baseline ({})", self.baseline));
+        self.chosen.iter().fold(name, |name, chosen| format!("{name} ({chosen})"))
     }
 }
 

@@ -3,16 +3,18 @@
 //! A policy is measured against what its paper measures it against ([`warpwatt_policies::Baseline`]) unless the user says
 //! otherwise: the same GPU, with the paper's scheduler, without the policy. Baselines run under `always-on`, which changes
 //! nothing and counts idle periods. All of a table is on one GPU. Each run has a directory of its own in the store, by its
-//! key: what has been run is looked up.
+//! key: what has been run is looked up. An entry may also be a [`Search`]: the best of several runs.
 
 mod figures;
 mod plan;
 mod pool;
+mod search;
 mod table;
 
 pub use figures::{COLUMNS, Column, Figures, Line, Mean, Show, Summary, average};
 pub use plan::{CompareRequest, Entry, Group, Plan, Run, Scheduler};
 pub use pool::{Event, Options, Watcher, run};
+pub use search::{MOST_LOSS, SEARCHES, Search};
 pub use table::csv;
 
 use crate::record::Record;
@@ -98,7 +100,7 @@ fn failed(plan: &Plan, run: &Run, done: &Done) -> Option<Failure> {
         }
         (ending, _) => describe(ending),
     };
-    let policy = run.policy.map_or_else(|| plan.groups[run.group].name.clone(), |at| plan.policies[at].name.clone());
+    let policy = plan.name_of(run);
     Some(Failure { workload: plan.workloads[run.workload].clone(), policy, message })
 }
 

@@ -1,5 +1,6 @@
 //! What is run for a comparison: everything read, checked and hashed before the first cycle is simulated.
 
+use super::Search;
 use crate::problem::{Outcome, Problem};
 use crate::request::{ProgramRequest, Request};
 use crate::run::prepare;
@@ -7,7 +8,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use warpwatt_policies::registry::POLICIES;
 use warpwatt_policies::selection::definitions;
-use warpwatt_policies::{Baseline, always_on, split};
+use warpwatt_policies::{Baseline, always_on, equalizer, split};
 use warpwatt_power::PowerOptions;
 
 /// A scheduler that all runs shall have, whatever their papers say.
@@ -47,6 +48,8 @@ pub struct Entry {
     pub name: String,
     /// The baseline that it is measured against: index into [`Plan::groups`].
     pub group: usize,
+    /// It is no policy but the best of several runs.
+    pub search: Option<Search>,
 }
 
 /// A baseline, and with it the policies that are measured against it.
@@ -106,7 +109,8 @@ impl Plan {
                 groups.push(Group { name, set });
                 groups.len() - 1
             });
-            policies.push(Entry { name, group });
+            let search = Search::named(&name);
+            policies.push(Entry { name, group, search });
         }
         check_settings(request, &policies)?;
         let mut plan = Plan { workloads: Vec::new(), policies, groups, runs: Vec::new() };
@@ -116,17 +120,37 @@ impl Plan {
         Ok(plan)
     }
 
+    /// What a run is called: its policy, or its baseline; of a search, what it tries.
+    pub fn name_of(&self, run: &Run) -> String {
+        match run.policy.and_then(|at| self.policies.get(at)) {
+            None => self.groups.get(run.group).map_or_else(String::new, |group| group.name.clone()),
+            Some(Entry { name, search: None, .. }) => name.clone(),
+            Some(Entry { name, .. }) => {
+                let set = run.request.set.iter().filter(|s| policy_of(s) == run.request.policy);
+                let tried: Vec<&str> =
+                    [run.request.policy.as_str()].into_iter().chain(set.map(String::as_str)).collect();
+                format!("{name}: {}", tried.join(" "))
+            }
+        }
+    }
+
     fn add(&mut self, request: &CompareRequest, program: &ProgramRequest, gpu: &str, store: &Path) -> Outcome<()> {
         let workload = self.workloads.len();
         for group in 0..self.groups.len() {
-            let own = (0..self.policies.len()).filter(|at| self.policies[*at].group == group).map(Some);
-            for policy in [None].into_iter().chain(own) {
-                let name = policy.map_or(always_on::NAME, |at| self.policies[at].name.as_str());
+            let own: Vec<usize> = (0..self.policies.len()).filter(|at| self.policies[*at].group == group).collect();
+            let mut wanted = vec![(None, always_on::NAME.to_owned(), Vec::new())];
+            for policy in own {
+                let entry = &self.policies[policy];
+                let candidates = entry.search.map_or(vec![(entry.name.clone(), Vec::new())], Search::candidates);
+                wanted.extend(candidates.into_iter().map(|(name, set)| (Some(policy), name, set)));
+            }
+            for (policy, name, searched) in wanted {
+                let own = own_settings(&request.set, &name)?;
                 let mut run = Request {
                     program: program.clone(),
                     gpu: Some(gpu.to_owned()),
-                    policy: name.to_owned(),
-                    set: self.groups[group].set.iter().cloned().chain(own_settings(&request.set, name)?).collect(),
+                    set: self.groups[group].set.iter().cloned().chain(own).chain(searched).collect(),
+                    policy: name,
                     sample_cycles: request.sample_cycles,
                     power: request.power,
                     ..Request::default()
@@ -158,6 +182,10 @@ fn names(request: &CompareRequest) -> Outcome<Vec<String>> {
             names.extend(everything().map(|d| d.about.name.to_owned()));
             continue;
         }
+        if Search::named(given).is_some() {
+            names.push(given.to_owned());
+            continue;
+        }
         let defined = definitions(given).map_err(|e| Problem::from_policy(&e))?;
         if defined.is_empty() {
             let problem = Problem::input("compare::no-name", "a policy without a name");
@@ -183,6 +211,10 @@ fn names(request: &CompareRequest) -> Outcome<Vec<String>> {
 fn machine(request: &CompareRequest, names: &[String]) -> Outcome<(String, Vec<Baseline>)> {
     let mut baselines = Vec::new();
     for name in names {
+        if Search::named(name).is_some() {
+            baselines.push(equalizer::BASELINE);
+            continue;
+        }
         let defined = definitions(name).map_err(|e| Problem::from_policy(&e))?;
         baselines.extend(defined.first().map(|d| d.about.baseline));
     }

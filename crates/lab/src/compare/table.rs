@@ -1,9 +1,11 @@
 //! From records to the table.
 
 use super::figures::{COLUMNS, Figures, Line, average};
-use super::{Done, Plan, failed};
+use super::{Done, Plan, Run, failed};
 use crate::problem::{Outcome, Problem};
 use crate::record::Record;
+use warpwatt_policies::HookKind;
+use warpwatt_policies::selection::definitions;
 use warpwatt_power::{Component, UnitPower};
 
 /// The units that policies of lanes act on.
@@ -13,20 +15,38 @@ const UNITS: [Component; 3] = [Component::Int, Component::Fp, Component::Sfu];
 pub(super) fn lines(plan: &Plan, runs: &[Done]) -> (Vec<Line>, Vec<Line>) {
     let mut lines = Vec::new();
     let mut baseline: Option<&Record> = None;
-    for (run, done) in plan.runs.iter().zip(runs) {
-        let fine = failed(plan, run, done).is_none();
+    // The candidates of a search are consecutive.
+    let all: Vec<(&Run, &Done)> = plan.runs.iter().zip(runs).collect();
+    for entry in all.chunk_by(|(a, _), (b, _)| (a.workload, a.group, a.policy) == (b.workload, b.group, b.policy)) {
+        let Some(&(run, done)) = entry.first() else { continue };
+        let fine = entry.iter().all(|(run, done)| failed(plan, run, done).is_none());
         if run.policy.is_none() {
             baseline = Some(&done.record).filter(|_| fine);
         }
-        if fine {
-            lines.push(Line {
-                workload: plan.workloads[run.workload].clone(),
-                policy: run.policy.map(|at| plan.policies[at].name.clone()),
-                baseline: plan.groups[run.group].name.clone(),
-                key: run.key.clone(),
-                figures: figures(&done.record, baseline),
-            });
+        if !fine {
+            continue;
         }
+        let policy = run.policy.map(|at| &plan.policies[at]);
+        let records: Vec<&Record> = entry.iter().map(|(_, done)| &done.record).collect();
+        let (chosen, key, figures) = match (policy.and_then(|p| p.search), baseline) {
+            (Some(search), Some(baseline)) => {
+                let (chosen, figures) = search.best(baseline, &records);
+                (Some(chosen), String::new(), figures)
+            }
+            (Some(_), None) => continue,
+            (None, _) => {
+                let lanes = policy.is_none_or(|p| on_lanes(&p.name));
+                (None, run.key.clone(), figures(&done.record, baseline, lanes))
+            }
+        };
+        lines.push(Line {
+            workload: plan.workloads[run.workload].clone(),
+            policy: policy.map(|p| p.name.clone()),
+            baseline: plan.groups[run.group].name.clone(),
+            chosen,
+            key,
+            figures,
+        });
     }
     let averages = averages(plan, &lines);
     (lines, averages)
@@ -36,7 +56,7 @@ fn unit(record: &Record, component: Component) -> Option<&UnitPower> {
     record.power.as_ref()?.units.iter().find(|u| u.component == component)
 }
 
-fn joules(record: &Record) -> f64 {
+pub(super) fn joules(record: &Record) -> f64 {
     record.power.as_ref().map_or(0.0, |p| p.total.joules.total())
 }
 
@@ -54,12 +74,21 @@ fn ratio(own: f64, baseline: Option<f64>) -> Option<f64> {
     Some(own / baseline?).filter(|r| r.is_finite())
 }
 
-/// A run's figures; a baseline is its own.
-fn figures(record: &Record, baseline: Option<&Record>) -> Figures {
+/// Whether some policies (`a+b`) act on lanes: of others, what lanes saved says nothing.
+fn on_lanes(policies: &str) -> bool {
+    let acts = |hook: &HookKind| matches!(hook, HookKind::Lanes | HookKind::Issue | HookKind::Power);
+    definitions(policies).is_ok_and(|all| all.iter().any(|d| d.about.hooks.iter().any(acts)))
+}
+
+/// A run's figures; a baseline is its own. `lanes`: those of lanes say something.
+pub(super) fn figures(record: &Record, baseline: Option<&Record>, lanes: bool) -> Figures {
     let seconds = |r: &Record| r.total("simulated_seconds").unwrap_or(0.0);
     let edp = |r: &Record| seconds(r) * joules(r);
     // At constant V/f; leakage and transitions, not added hardware (Origami §4.2).
     let saved = |component| {
+        if !lanes {
+            return None;
+        }
         let lane_cycles = unit(baseline?, component)?.lane_cycles;
         ratio(unit(record, component)?.leaked_cycles, Some(lane_cycles as f64)).map(|left| 1.0 - left)
     };
@@ -69,8 +98,9 @@ fn figures(record: &Record, baseline: Option<&Record>) -> Figures {
         time: ratio(seconds(record), baseline.map(seconds)),
         int_saved: saved(Component::Int),
         fp_saved: saved(Component::Fp),
-        gatings: Some(of_units(record, |u| u.gatings as f64)),
-        overhead: ratio(of_units(record, |u| u.joules.overhead), baseline.map(|b| of_units(b, |u| u.full_leakage))),
+        gatings: lanes.then(|| of_units(record, |u| u.gatings as f64)),
+        overhead: ratio(of_units(record, |u| u.joules.overhead), baseline.map(|b| of_units(b, |u| u.full_leakage)))
+            .filter(|_| lanes),
         joules: joules(record),
         energy: ratio(joules(record), baseline.map(joules)),
         unit_joules: unit_joules(record),
@@ -108,7 +138,14 @@ fn averages(plan: &Plan, lines: &[Line]) -> Vec<Line> {
             edp: mean("edp"),
         };
         let baseline = plan.groups[entry.group].name.clone();
-        Line { workload: String::new(), policy: Some(entry.name.clone()), baseline, key: String::new(), figures }
+        Line {
+            workload: String::new(),
+            policy: Some(entry.name.clone()),
+            baseline,
+            chosen: None,
+            key: String::new(),
+            figures,
+        }
     };
     plan.policies.iter().map(one).collect()
 }

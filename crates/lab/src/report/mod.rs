@@ -112,7 +112,7 @@ struct Shown<'c> {
 impl<'c> Shown<'c> {
     fn of(c: &'c Comparison, run: &Run, done: &'c Done) -> Shown<'c> {
         let group = &c.plan.groups[run.group].name;
-        let name = run.policy.map_or_else(|| format!("baseline ({group})"), |at| c.plan.policies[at].name.clone());
+        let name = if run.policy.is_none() { format!("baseline ({group})") } else { c.plan.name_of(run) };
         let same = |r: &Run| r.workload == run.workload && r.group == run.group && r.policy.is_none();
         let baseline = c.plan.runs.iter().position(same).and_then(|at| c.runs.get(at));
         Shown { name, done, baseline }

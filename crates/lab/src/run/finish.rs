@@ -5,7 +5,7 @@ use crate::checkpoint::Checkpoint;
 use crate::problem::{Outcome, Problem};
 use crate::record::{FORMAT, LaunchRecord, Record, Verified, named, policies};
 use crate::statistics::{Declared, Totals, compute, declared};
-use crate::{audit, power, series, store, tables};
+use crate::{audit, governor, power, series, store, tables};
 use serde_json::json;
 use std::path::{Path, PathBuf};
 use warpwatt_machine::hooks::Report;
@@ -89,7 +89,11 @@ fn record(
         let values = declared().into_iter().zip(compute(totals, &prepared.spec));
         named(values.filter(|(d, _)| known(d)))
     };
-    let launches = stats.launches.iter().map(|launch| LaunchRecord {
+    let joules = |number: usize| {
+        let launch = report?.launches.iter().find(|l| l.launch as usize == number)?;
+        Some(launch.power.joules.total())
+    };
+    let launches = stats.launches.iter().enumerate().map(|(number, launch)| LaunchRecord {
         kernel: launch.kernel.clone(),
         grid: launch.grid,
         block: launch.block,
@@ -99,6 +103,7 @@ fn record(
         occupancy_limit: launch.occupancy_limit.clone(),
         start_fs: launch.start,
         end_fs: launch.end,
+        joules: joules(number),
         values: values(&Totals::of([launch])),
     });
     Ok(Record {
@@ -109,6 +114,7 @@ fn record(
         verification: driven.verified,
         totals: values(&Totals::of(&stats.launches)),
         power: report.map(|r| power::record(&prepared.model, r, &stats.samples)).transpose()?,
+        governor: governor::record(&prepared.spec, stats),
         policies: policies(&prepared.policy, policy),
         histograms: policy.histograms.iter().map(|(name, bins)| (name.clone(), json!(bins))).collect(),
         counts: policy.counts.clone(),
@@ -143,6 +149,9 @@ fn write(finished: &Finished, stats: &RunStats, report: Option<&PowerReport>, di
     if let Some(report) = report {
         store::write_whole(&directory.join(series::LANES), &series::write(&series::spans(&stats.samples))?)?;
         store::write_whole(&directory.join("power.csv"), &tables::power(report)?)?;
+    }
+    if !stats.decisions.is_empty() {
+        store::write_whole(&directory.join(governor::GOVERNOR), &governor::csv(&stats.decisions)?)?;
     }
     store::write_whole(&directory.join("stats.csv"), &tables::stats(&finished.record)?)?;
     store::write_whole(&directory.join(store::HOST), store::to_json(&finished.host)?.as_bytes())?;

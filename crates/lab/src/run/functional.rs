@@ -24,7 +24,7 @@ pub(super) fn simulate(prepared: &Prepared, controls: Controls) -> Simulated {
         Some(fault) => Ending::Fault { message: fault.to_string(), line: fault.line },
     };
     let printed = device.device.printed().iter().map(|p| p.text.clone()).collect();
-    let stats = RunStats { ending, launches: device.launches, samples: Vec::new(), printed };
+    let stats = RunStats { ending, launches: device.launches, samples: Vec::new(), decisions: Vec::new(), printed };
     let host = host(prepared, &stats, &log, 0.0);
     Simulated { stats, policy: Default::default(), driven, host, resumable: false }
 }

@@ -25,6 +25,8 @@ pub(super) fn simulate(
         no_skip: !request.skip,
         sample_cycles: request.sample_cycles,
         max_cycles: request.max_cycles,
+        core_mhz: request.sm_mhz,
+        dram_mhz: request.mem_mhz,
         registers: request.registers,
     };
     let (spec, policy) = (prepared.spec.clone(), &prepared.policy);

@@ -20,9 +20,10 @@ pub struct Dispatcher {
 }
 
 impl Dispatcher {
-    /// A grid of `total` CTAs, at most `limit` at a time on an SM.
-    pub fn new(total: u64, sms: usize, limit: u32) -> Dispatcher {
-        Dispatcher { next: 0, total, ended: 0, running: vec![0; sms], limit, allowed: vec![limit; sms] }
+    /// A grid of `total` CTAs, of which `limit` fit an SM and so many are `allowed` on each.
+    pub fn new(total: u64, limit: u32, allowed: &[u32]) -> Dispatcher {
+        let allowed: Vec<u32> = allowed.iter().map(|&ctas| ctas.clamp(1, limit.max(1))).collect();
+        Dispatcher { next: 0, total, ended: 0, running: vec![0; allowed.len()], limit, allowed }
     }
 
     /// The first CTAs: `per_cycle` a core cycle from `time` on, until every SM is full.
@@ -33,14 +34,17 @@ impl Dispatcher {
         per_cycle: u32,
         mut send: impl FnMut(usize, CtaStart),
     ) {
-        let sms = self.running.len();
-        let room = (sms as u64 * self.limit as u64).min(self.total);
-        for i in 0..room {
-            let sm = (i % sms as u64) as usize;
-            self.running[sm] += 1;
-            send(sm, CtaStart { time: time + i / per_cycle.max(1) as u64 * period, cta: i });
+        loop {
+            let first = self.next;
+            for sm in 0..self.running.len() {
+                if let Some(cta) = self.next_for(sm) {
+                    send(sm, CtaStart { time: time + cta / per_cycle.max(1) as u64 * period, cta });
+                }
+            }
+            if self.next == first {
+                return;
+            }
         }
-        self.next = room;
     }
 
     /// A CTA has ended on an SM; the answer is the next one for it, if any is left.
@@ -89,7 +93,7 @@ mod tests {
 
     #[test]
     fn round_robin_then_on_demand() {
-        let mut d = Dispatcher::new(5, 2, 2);
+        let mut d = Dispatcher::new(5, 2, &[u32::MAX; 2]);
         let mut sent = Vec::new();
         d.begin(1000, 10, 2, |sm, s| sent.push((sm, s.cta, s.time)));
         assert_eq!(sent, [(0, 0, 1000), (1, 1, 1000), (0, 2, 1010), (1, 3, 1010)]);
@@ -100,5 +104,19 @@ mod tests {
             assert_eq!(d.ended(sm), None);
         }
         assert!(d.done());
+    }
+
+    #[test]
+    fn what_is_allowed_holds_from_the_first_cta_on() {
+        let mut d = Dispatcher::new(9, 3, &[1, 9]);
+        let mut sent = Vec::new();
+        d.begin(0, 10, 1, |sm, s| sent.push((sm, s.cta)));
+        assert_eq!(sent, [(0, 0), (1, 1), (1, 2), (1, 3)]);
+        assert_eq!((d.allowed(0), d.allowed(1)), (1, 3));
+        // A lower limit: nothing new until those resident are fewer.
+        d.allow(1, 2);
+        assert_eq!((d.ended(1), d.ended(1), d.ended(0)), (None, Some(4), Some(5)));
+        d.allow(1, 3);
+        assert_eq!((d.next_for(1), d.next_for(1)), (Some(6), None));
     }
 }

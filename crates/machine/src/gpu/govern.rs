@@ -3,15 +3,19 @@
 //! A V/f change is ordered at one boundary and takes effect at the first one after the transition time of the GPU's
 //! `dvfs` parameters; where these say so the SMs issue nothing in between. Work under way goes on. Clocks outside the
 //! levels of the GPU are refused by taking the nearest level. Every change closes the activity sample, so that each
-//! sample has one level per domain.
+//! sample has one level per domain; the sample that it closes counts the transition.
+//!
+//! Questions keep to a fixed grid of core cycles, launches or not. Whatever a governor has decided is written down in the
+//! run's log.
 
 use super::{Gpu, lock};
 use crate::clock::period_of;
-use crate::hooks::{ChipView, Order};
+use crate::hooks::{ChipView, LaunchView, Order};
 use crate::memory::Domain;
 use crate::message::Femtoseconds;
 use crate::sm::exchange::CtaStart;
 use crate::spec::VfLevel;
+use crate::stats::Decision;
 use serde::{Deserialize, Serialize};
 
 /// Clocks in force, and changes under way.
@@ -34,6 +38,14 @@ impl Clocks {
     }
 }
 
+impl Clocks {
+    /// The clock in force once all changes under way are over.
+    fn planned(&self, memory: bool) -> f64 {
+        let present = if memory { self.dram_mhz } else { self.core_mhz };
+        self.changes.iter().rev().find(|c| c.1 == memory).map_or(present, |c| c.2)
+    }
+}
+
 /// The level nearest to a clock.
 fn nearest(levels: &[VfLevel], mhz: f64) -> Option<f64> {
     levels.iter().map(|l| l.mhz).min_by(|a, b| (a - mhz).abs().total_cmp(&(b - mhz).abs()))
@@ -53,22 +65,50 @@ impl Gpu {
         let now = self.state.now;
         let due: Vec<_> = self.state.clocks.changes.iter().copied().filter(|c| c.0 <= now).collect();
         self.state.clocks.changes.retain(|c| c.0 > now);
-        for (_, memory, mhz) in due {
-            self.change_clock(memory, mhz);
+        if !due.is_empty() {
+            self.close_sample(due.len() as u32);
+            due.iter().for_each(|&(_, memory, mhz)| self.change_clock(memory, mhz));
         }
         let tick = self.state.sms[0].clock().tick_at(now);
         if tick < self.state.clocks.ask_at {
             return;
         }
+        let Some(r) = &self.state.running else { return };
         let Some(mut governor) = self.governor.take() else { return };
         let mut views: Vec<_> = self.state.sms.iter().map(|sm| sm.view()).collect();
-        if let Some(r) = &self.state.running {
-            views.iter_mut().enumerate().for_each(|(i, v)| v.cta_limit = r.dispatcher.allowed(i));
+        for (i, (view, sm)) in views.iter_mut().zip(&mut self.state.sms).enumerate() {
+            view.cta_limit = r.dispatcher.allowed(i);
+            view.sampled = sm.take_sampled();
         }
         let (core_mhz, dram_mhz) = (self.state.clocks.core_mhz, self.state.clocks.dram_mhz);
-        let orders = governor.decide(&ChipView { time: now, cycle: tick, core_mhz, dram_mhz, sms: &views });
-        self.state.clocks.ask_at = tick + governor.interval().max(1);
+        let index = self.state.launches.len() as u32;
+        let launch = LaunchView {
+            index,
+            kernel: &r.stats.kernel,
+            ctas: r.dispatcher.progress().1,
+            warps_per_cta: self.state.sms[0].warps_per_cta(),
+            ctas_per_sm: r.stats.ctas_per_sm,
+        };
+        let orders = governor.decide(&ChipView { time: now, cycle: tick, launch, core_mhz, dram_mhz, sms: &views });
+        let mut notes = Vec::new();
+        governor.explain(&mut |name, value| notes.push((name.to_owned(), value)));
+        let (asked, interval) = (self.state.clocks.ask_at, governor.interval().max(1));
+        self.state.clocks.ask_at = asked.saturating_add((tick - asked) / interval * interval + interval);
         self.governor = Some(governor);
+        for order in orders {
+            self.obey(order);
+        }
+        let clocks = &self.state.clocks;
+        let (core_mhz, dram_mhz) = (clocks.planned(false), clocks.planned(true));
+        let allowed = |i| self.state.running.as_ref().map_or(0, |r| r.dispatcher.allowed(i));
+        let cta_limits = (0..self.state.sms.len()).map(allowed).collect();
+        let decision = Decision { time: now, cycle: tick, launch: index, core_mhz, dram_mhz, cta_limits, notes };
+        self.state.decisions.push(decision);
+    }
+
+    /// A launch is about to begin: the governor is told.
+    pub(super) fn govern_launch(&mut self, launch: &LaunchView<'_>) {
+        let orders = self.governor.as_mut().map_or(Vec::new(), |g| g.launch(launch));
         for order in orders {
             self.obey(order);
         }
@@ -78,10 +118,15 @@ impl Gpu {
         let now = self.state.now;
         match order {
             Order::CtaLimit { sm, limit } => {
+                let Some(allowed) = self.state.cta_limits.get_mut(sm) else { return };
+                *allowed = limit.max(1);
+                self.state.sms[sm].limit_ctas(limit);
+                let mut mail = lock(&self.state.exchanges[sm]);
+                mail.next_time = 0;
                 let Some(r) = self.state.running.as_mut() else { return };
                 r.dispatcher.allow(sm, limit);
                 while let Some(cta) = r.dispatcher.next_for(sm) {
-                    lock(&self.state.exchanges[sm]).starts.push(CtaStart { time: now + self.window, cta });
+                    mail.starts.push(CtaStart { time: now + self.window, cta });
                 }
             }
             Order::CoreMhz(mhz) => self.order_clock(false, mhz),
@@ -93,10 +138,11 @@ impl Gpu {
         let dvfs = &self.spec.dvfs;
         let levels = if memory { &dvfs.mem_levels } else { &dvfs.core_levels };
         let Some(mhz) = nearest(levels, mhz) else { return };
-        let clocks = &self.state.clocks;
-        let present = if memory { clocks.dram_mhz } else { clocks.core_mhz };
-        let planned = clocks.changes.iter().rev().find(|c| c.1 == memory).map_or(present, |c| c.2);
-        if planned == mhz {
+        if self.state.clocks.planned(memory) == mhz {
+            return;
+        }
+        if self.state.running.is_none() && self.state.launches.is_empty() {
+            self.set_clock(memory, mhz);
             return;
         }
         let period = self.state.sms[0].clock().period();
@@ -112,16 +158,32 @@ impl Gpu {
         self.state.clocks.changes.sort_by_key(|c| c.0);
     }
 
-    /// A clock changes now, at a window boundary.
-    fn change_clock(&mut self, memory: bool, mhz: f64) {
+    /// Closes the sample now, at a window boundary, for clocks that change.
+    fn close_sample(&mut self, transitions: u32) {
         let now = self.state.now;
         let (counters, events) = self.memory_side.take_tally();
         if let Some(r) = self.state.running.as_mut() {
             r.stats.counters.add(&counters);
         }
         self.cut_sample(now, &events, false);
+        if let Some(sample) = self.state.samples.last_mut() {
+            sample.transitions += transitions;
+        }
+    }
+
+    /// A clock changes now, at a window boundary.
+    fn change_clock(&mut self, memory: bool, mhz: f64) {
+        self.state.clocks.transitions += 1;
+        self.set_clock(memory, mhz);
+        for x in &self.state.exchanges {
+            lock(x).next_time = 0;
+        }
+    }
+
+    /// Sets a clock from now on.
+    pub(super) fn set_clock(&mut self, memory: bool, mhz: f64) {
+        let now = self.state.now;
         let clocks = &mut self.state.clocks;
-        clocks.transitions += 1;
         if memory {
             let ratio = mhz / self.spec.dram_mhz;
             clocks.dram_mhz = mhz;
@@ -134,9 +196,6 @@ impl Gpu {
         } else {
             clocks.core_mhz = mhz;
             self.state.sms.iter_mut().for_each(|sm| sm.set_period(now, period_of(mhz)));
-        }
-        for x in &self.state.exchanges {
-            lock(x).next_time = 0;
         }
     }
 }

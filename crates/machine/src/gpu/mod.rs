@@ -12,14 +12,14 @@ pub use snapshot::RestoreError;
 
 use crate::activity::Sample;
 use crate::clock::period_of;
-use crate::hooks::{GovernorHook, Policy, Report};
+use crate::hooks::{GovernorHook, LaunchView, Policy, Report};
 use crate::kernel::Kernel;
 use crate::memory::MemorySide;
 use crate::message::Femtoseconds;
 use crate::sm::Sm;
 use crate::sm::exchange::Exchange;
 use crate::spec::{Spec, SpecError, occupancy};
-use crate::stats::{Counters, Ending, LaunchStats, RunStats};
+use crate::stats::{Counters, Decision, Ending, LaunchStats, RunStats};
 use dispatch::Dispatcher;
 use engine::{Cut, Engine, Pause};
 use serde::{Deserialize, Serialize};
@@ -60,6 +60,9 @@ struct State {
     /// Warp instructions of completed launches.
     issued: u64,
     clocks: govern::Clocks,
+    /// CTAs that a governor allows on each SM.
+    cta_limits: Vec<u32>,
+    decisions: Vec<Decision>,
     /// States of the policy's objects, filled for a snapshot.
     hooks: Vec<Vec<Vec<u8>>>,
     governor: Vec<u8>,
@@ -141,10 +144,12 @@ impl Gpu {
             next_sample: options.sample_cycles.unwrap_or(u64::MAX),
             issued: 0,
             clocks: govern::Clocks::new(spec.core_mhz, spec.noc_mhz, spec.dram_mhz),
+            cta_limits: vec![u32::MAX; spec.sms as usize],
+            decisions: Vec::new(),
             hooks: Vec::new(),
             governor: Vec::new(),
         };
-        Ok(Gpu {
+        let mut gpu = Gpu {
             window: window(&spec),
             unobserved: 0,
             spec,
@@ -156,7 +161,13 @@ impl Gpu {
             checkpoint: None,
             governor: None,
             replay: None,
-        })
+        };
+        for (memory, mhz) in [(false, gpu.options.core_mhz), (true, gpu.options.dram_mhz)] {
+            if let Some(mhz) = mhz {
+                gpu.set_clock(memory, mhz);
+            }
+        }
+        Ok(gpu)
     }
 
     /// A GPU at time zero, under a policy.
@@ -167,6 +178,8 @@ impl Gpu {
         }
         gpu.governor = policy.governor(&gpu.spec);
         gpu.state.clocks.ask_at = gpu.governor.as_ref().map_or(u64::MAX, |g| g.interval().max(1));
+        let sampling = gpu.governor.as_ref().and_then(|g| g.sampling());
+        gpu.state.sms.iter_mut().for_each(|sm| sm.sample_warps(sampling));
         Ok(gpu)
     }
 
@@ -208,6 +221,7 @@ impl Gpu {
             ending: self.state.ending.clone(),
             launches,
             samples: self.state.samples.clone(),
+            decisions: self.state.decisions.clone(),
             printed: self.state.printed.iter().map(|p| p.text.clone()).collect(),
         }
     }
@@ -229,6 +243,13 @@ impl Gpu {
             )));
         }
         let kernel = Arc::new(Kernel::new(launch.clone(), &self.spec, fit.ctas));
+        self.govern_launch(&LaunchView {
+            index: self.state.launches.len() as u32,
+            kernel: &program.kernel,
+            ctas: launch.ctas(),
+            warps_per_cta: kernel.warps_per_cta,
+            ctas_per_sm: fit.ctas,
+        });
         let state = &mut self.state;
         let tick = state.sms[0].clock().tick_at(state.now);
         let period = state.sms[0].clock().period();
@@ -236,7 +257,7 @@ impl Gpu {
         for sm in &mut state.sms {
             sm.begin(kernel.clone(), tick);
         }
-        let mut dispatcher = Dispatcher::new(launch.ctas(), state.sms.len(), fit.ctas);
+        let mut dispatcher = Dispatcher::new(launch.ctas(), fit.ctas, &state.cta_limits);
         let first = start + self.spec.launch_latency_cycles as u64 * period;
         let exchanges = &state.exchanges;
         dispatcher.begin(first, period, self.spec.cta_launches_per_cycle, |sm, s| lock(&exchanges[sm]).starts.push(s));
@@ -395,6 +416,7 @@ impl Gpu {
             mem_volts: self.spec.mem_volts(state.clocks.dram_mhz),
             sms,
             mem: mem.to_vec(),
+            transitions: 0,
         });
         state.sample_start = end;
     }

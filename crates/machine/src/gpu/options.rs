@@ -11,6 +11,10 @@ pub struct Options {
     pub sample_cycles: Option<u64>,
     /// End the run at this core cycle.
     pub max_cycles: Option<u64>,
+    /// SM clock at the start, MHz: one of the GPU's levels. Nominal if absent.
+    pub core_mhz: Option<f64>,
+    /// DRAM command clock at the start, MHz: one of the GPU's levels. Nominal if absent.
+    pub dram_mhz: Option<f64>,
     /// Registers per thread, instead of the estimate, for occupancy.
     pub registers: Option<u32>,
 }

@@ -38,10 +38,10 @@ pub struct SmState<'a> {
 }
 
 impl SmState<'_> {
-    /// Warps whose buffered instruction goes to a port.
+    /// Warps, those of paused CTAs apart, whose buffered instruction goes to a port.
     #[inline]
     pub fn buffered(&self, port: Port) -> u64 {
-        self.warps.buffered & self.warps.port[port as usize]
+        self.warps.buffered & !self.warps.paused & self.warps.port[port as usize]
     }
 
     /// Warps whose buffered instruction goes to an INT pipeline.

@@ -55,6 +55,12 @@ impl Hear<'_> {
         self.hooks.observe(self.now, if hit { Event::Hit { warp, line } } else { Event::Miss { warp, line } });
     }
 
+    /// A miss has taken the place of a line in the L1 data cache.
+    #[inline(always)]
+    pub fn evicted(&mut self, line: u64) {
+        self.hooks.observe(self.now, Event::Evicted { line });
+    }
+
     /// A store was acknowledged.
     #[inline(always)]
     pub fn store(&mut self, warp: u8) {

@@ -65,7 +65,7 @@ impl Sm {
         let Some(order) = &mut self.hooks.order else {
             return self.orders[i].pick(available, pool, &self.warps);
         };
-        let alu = self.warps.buffered & self.warps.port[Port::Sp as usize];
+        let alu = self.warps.buffered & !self.warps.paused & self.warps.port[Port::Sp as usize];
         let query = OrderQuery {
             now: self.now,
             scheduler: i,
@@ -109,7 +109,8 @@ impl Sm {
                 Slot::Policy
             };
         }
-        let alive = resident & !w.finished;
+        let running = resident & !w.finished;
+        let alive = running & !w.paused;
         let ordered = w.on_atomic | w.on_fence | w.asleep;
         let free = alive & !(ordered | w.at_barrier);
         if free & w.buffered & !(w.clear | w.on_memory | w.wrong_path) != 0 {
@@ -122,6 +123,8 @@ impl Sm {
             Slot::Fence
         } else if alive & w.at_barrier != 0 {
             Slot::Barrier
+        } else if alive == 0 && running != 0 {
+            Slot::Policy // all that is left is paused
         } else if alive == 0 {
             Slot::Drain
         } else {

@@ -41,6 +41,8 @@ pub struct L1 {
     line_bytes: u64,
     /// Sum of miss latencies in core cycles, and their number.
     pub latency: (u64, u64),
+    /// The line that the last read miss replaced, until it is taken.
+    pub evicted: Option<u64>,
 }
 
 /// What sending needs to know of the way to the crossbar.
@@ -111,6 +113,7 @@ impl L1 {
             ready: Ring::new((spec.mshrs * spec.mshr_merges).min(4096) as usize + 1),
             line_bytes: spec.line_bytes as u64,
             latency: (0, 0),
+            evicted: None,
         }
     }
 
@@ -181,7 +184,9 @@ impl L1 {
                 let sectors = (self.line_bytes / SECTOR_BYTES) as u32;
                 self.left[entry as usize] = sectors as u8;
                 self.since[entry as usize] = now;
-                if let Some(old) = self.tags.replace(at, line)
+                let old = self.tags.replace(at, line);
+                self.evicted = old.map(|old| old.address);
+                if let Some(old) = old
                     && old.dirty != 0
                 {
                     self.queue.push(self.request(RequestKind::Write, old.address, old.dirty, u32::MAX));

@@ -378,6 +378,9 @@ impl Ldst {
             let outcome = self.l1d.read(d.line, d.id as u32, now);
             if matches!(outcome, Outcome::Hit | Outcome::Miss) {
                 let warp = self.loads[d.id as usize].warp;
+                if let Some(line) = self.l1d.evicted.take() {
+                    hear.evicted(line);
+                }
                 hear.looked(warp, d.line, outcome == Outcome::Hit);
                 hear.counts.counters.l1d_reads += 1;
                 hear.counts.counters.l1d_read_misses += (outcome == Outcome::Miss) as u64;

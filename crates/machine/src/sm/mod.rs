@@ -14,6 +14,7 @@ mod hear;
 pub mod l1;
 pub mod ldst;
 pub mod order;
+pub mod sampler;
 pub mod warps;
 
 mod issue;
@@ -21,7 +22,7 @@ mod issue;
 use crate::activity::SmEvent;
 use crate::activity::{COMPONENTS, SmActivity};
 use crate::clock::Clock;
-use crate::hooks::{DatapathQuery, Event, LanesHook, Report, SmHooks, SmState, SmView};
+use crate::hooks::{DatapathQuery, Event, LanesHook, Report, SmHooks, SmState, SmView, WarpCounts, WarpSums};
 use crate::kernel::{Kernel, PORTS, Port as ExecutionPort};
 use crate::message::{Femtoseconds, ReplyKind, Traffic, packet_flits};
 use crate::ring::Ring;
@@ -33,6 +34,7 @@ use crate::sm::fetch::Fetch;
 use crate::sm::hear::Hear;
 use crate::sm::ldst::Ldst;
 use crate::sm::order::Order;
+use crate::sm::sampler::Sampler;
 use crate::sm::warps::Warps;
 use crate::spec::Spec;
 use serde::{Deserialize, Serialize};
@@ -88,6 +90,9 @@ pub struct Sm {
     ending: u64,
     /// Instructions issued per port.
     issued: [u64; PORTS],
+    /// Most CTAs that run; younger ones are paused.
+    cta_limit: u32,
+    sampler: Sampler,
     halted: bool,
     stalled_until: u64,
     skip: bool,
@@ -151,6 +156,8 @@ impl Sm {
             started: 0,
             ending: 0,
             issued: [0; PORTS],
+            cta_limit: u32::MAX,
+            sampler: Sampler::default(),
             halted: false,
             stalled_until: 0,
             skip,
@@ -218,20 +225,43 @@ impl Sm {
 
     /// What a governor sees.
     pub fn view(&self) -> SmView {
-        let w = &self.warps;
-        let alive = w.resident & !w.finished;
-        let ready = w.ready();
-        let mem = w.port[ExecutionPort::Mem as usize];
+        let ctas = self.warps.by_age.len() as u32;
         SmView {
             counters: self.counts.counters.clone(),
             slots: self.counts.slots.to_vec(),
-            active: alive.count_ones(),
-            waiting: (alive & w.buffered & !w.clear).count_ones(),
-            excess_alu: (ready & !mem).count_ones(),
-            excess_mem: (ready & mem).count_ones(),
-            ctas: self.slots.iter().filter(|s| s.live > 0).count() as u32,
+            warps: self.warps_now(),
+            sampled: WarpSums::default(),
+            ctas,
+            paused_ctas: ctas.saturating_sub(self.cta_limit),
             cta_limit: 0,
         }
+    }
+
+    /// Warps by what they wait for, as things stand.
+    fn warps_now(&self) -> WarpCounts {
+        let held = !self.collector.idoc[ExecutionPort::Mem as usize].free() || !self.ldst.can_issue();
+        sampler::counts(&self.warps).after([0; PORTS], held)
+    }
+
+    /// From now on the states of warps are sampled every so many core cycles.
+    pub fn sample_warps(&mut self, every: Option<u64>) {
+        self.sampler = Sampler::new(every, self.now);
+    }
+
+    /// Warps of a CTA of the kernel in progress.
+    pub fn warps_per_cta(&self) -> u32 {
+        self.kernel.as_ref().map_or(0, |k| k.warps_per_cta)
+    }
+
+    /// Takes what was sampled since the last call.
+    pub fn take_sampled(&mut self) -> WarpSums {
+        self.sampler.take()
+    }
+
+    /// At most so many CTAs run; the younger ones are paused.
+    pub fn limit_ctas(&mut self, limit: u32) {
+        self.cta_limit = limit.max(1);
+        self.warps.pause_all_but(self.cta_limit);
     }
 
     /// The SM issues nothing before this cycle.
@@ -411,6 +441,10 @@ impl Sm {
             self.counts.slots[slot as usize] += cycles;
             self.hooks.observe(self.now, Event::Slot(slot, cycles));
         }
+        if self.now + cycles > self.sampler.next {
+            let counts = self.warps_now();
+            self.sampler.add(self.now, cycles, &counts);
+        }
         self.account(cycles);
         self.now += cycles;
     }
@@ -469,13 +503,35 @@ impl Sm {
             let delayed = self.collector.step(kernel, written);
             self.counts.counters.register_bank_conflicts += delayed as u64;
         }
-        self.issue(time, kernel, x, memory, effect);
+        if self.now >= self.sampler.next {
+            self.issue_and_sample(time, kernel, x, memory, effect);
+        } else {
+            self.issue(time, kernel, x, memory, effect);
+        }
         self.fetch.step(self.now, kernel, &mut self.warps, &self.threads, &mut self.counts);
         if self.watched {
             self.watch(kernel);
         }
         self.account(1);
         self.now += 1;
+    }
+
+    /// An issue cycle in which warps are sampled: those that could issue when it began and did not are in excess.
+    #[cold]
+    #[inline(never)]
+    fn issue_and_sample(
+        &mut self,
+        time: Femtoseconds,
+        kernel: &Arc<Kernel>,
+        x: &mut Exchange,
+        memory: &GlobalMemory,
+        effect: &mut Effect,
+    ) {
+        let (found, before) = (sampler::counts(&self.warps), self.issued);
+        self.issue(time, kernel, x, memory, effect);
+        let held = !self.collector.idoc[ExecutionPort::Mem as usize].free() || !self.ldst.can_issue();
+        let issued = std::array::from_fn(|port| self.issued[port] - before[port]);
+        self.sampler.add(self.now, 1, &found.after(issued, held));
     }
 
     /// A policy's object wants to act by itself.
@@ -560,6 +616,7 @@ impl Sm {
             self.warps.start(w, index as u8, self.started << 8 | i as u64);
         }
         self.started += 1;
+        self.warps.pause_all_but(self.cta_limit);
     }
 
     /// Results leave the SP and SFU pipelines. Returns the register banks that are written.
@@ -712,6 +769,7 @@ impl Sm {
             if slot.live == 0 {
                 self.counts.counters.ctas += 1;
                 self.counts.cta_ends(self.now);
+                self.warps.pause_all_but(self.cta_limit);
                 x.ended.push(CtaEnd { time, cta: slot.cta.id });
             }
         }
@@ -733,7 +791,9 @@ impl Sm {
             let w = left.trailing_zeros() as usize;
             left &= left - 1;
             let bit = 1u64 << w;
-            let why = if self.warps.at_barrier & bit != 0 {
+            let why = if self.warps.paused & bit != 0 {
+                "is paused with its CTA"
+            } else if self.warps.at_barrier & bit != 0 {
                 "waits at a barrier"
             } else if self.warps.on_atomic & bit != 0 {
                 "waits for its atomics"

@@ -90,10 +90,11 @@ impl ActiveSet {
         self.warps
     }
 
-    /// Warps of `pool` that stalled on memory, a barrier or an atomic leave; others, next in turn after slot `last`, take
+    /// Warps of `pool` that stalled on memory, a barrier or an atomic, or whose CTA is paused, leave; others, next in turn after slot `last`, take
     /// their place.
     pub fn refill(&mut self, pool: u64, warps: &Warps, last: u8) {
-        let eligible = pool & warps.resident & !(warps.finished | warps.on_memory | warps.at_barrier | warps.on_atomic);
+        let stalled = warps.finished | warps.on_memory | warps.at_barrier | warps.on_atomic | warps.paused;
+        let eligible = pool & warps.resident & !stalled;
         self.warps &= eligible;
         while self.warps.count_ones() < self.limit {
             let Some(w) = rotate(eligible & !self.warps, last) else { return };

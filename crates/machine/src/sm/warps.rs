@@ -31,6 +31,8 @@ pub struct Warps {
     pub wrong_path: u64,
     /// An instruction-cache miss is outstanding.
     pub on_fetch: u64,
+    /// Belongs to a paused CTA: neither fetched for nor issued (Equalizer §IV-B).
+    pub paused: u64,
     /// Port of the buffered instruction.
     pub port: [u64; PORTS],
     /// The buffered instruction is for an FP pipeline; is a load.
@@ -91,6 +93,7 @@ impl Warps {
             asleep: 0,
             wrong_path: 0,
             on_fetch: 0,
+            paused: 0,
             port: [0; PORTS],
             fp: 0,
             load: 0,
@@ -148,12 +151,19 @@ impl Warps {
         self.buffered
             & self.clear
             & !(self.wrong_path | self.at_barrier | self.on_atomic | self.on_fence | self.asleep | self.finished)
+            & !self.paused
     }
 
     /// Warps whose instruction buffer is empty and may be filled.
     #[inline(always)]
     pub fn hungry(&self) -> u64 {
-        self.resident & !(self.finished | self.buffered | self.on_fetch)
+        self.resident & !(self.finished | self.buffered | self.on_fetch | self.paused)
+    }
+
+    /// Lets the oldest `most` CTAs go on and pauses the younger ones: the youngest is the first to be paused, the oldest of
+    /// those paused the first to go on.
+    pub fn pause_all_but(&mut self, most: u32) {
+        self.paused = self.by_age.iter().skip(most as usize).fold(0, |paused, cta| paused | cta);
     }
 
     /// The buffer's head has changed: recomputes the bits that depend on it.
@@ -233,6 +243,7 @@ impl Warps {
         self.by_age.retain(|&cta| cta != 0);
         self.resident &= !(1 << w);
         self.finished &= !(1 << w);
+        self.paused &= !(1 << w);
         self.drop_buffer(w);
     }
 

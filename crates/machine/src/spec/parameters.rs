@@ -204,6 +204,8 @@ parameters! {
         transition_ns: f64 = number("ns", 0.0, 1e6);
         /// SM cycles (at the old clock) that a change takes, besides `transition_ns`.
         transition_core_cycles: u32 = number("core cycles", 0.0, 1e6);
+        /// Energy of one change of a domain's level, besides the power drawn meanwhile.
+        transition_nj: f64 = number("nJ", 0.0, 1e9);
         /// SMs stand still while their level changes.
         transition_halts: bool = plain();
     }

@@ -216,7 +216,7 @@ impl Policy for GovernorPolicy {
 
 /// Counts events, for all SMs together.
 #[derive(Clone, Debug, Default)]
-pub struct Counter(pub Arc<[AtomicU64; 5]>);
+pub struct Counter(pub Arc<[AtomicU64; 6]>);
 
 impl Hook for Counter {}
 
@@ -228,6 +228,7 @@ impl ObserverHook for Counter {
             Event::Hit { .. } => (2, 1),
             Event::Miss { .. } => (3, 1),
             Event::LoadDone { .. } => (4, 1),
+            Event::Evicted { .. } => (5, 1),
         };
         self.0[place].fetch_add(n, Ordering::Relaxed);
     }

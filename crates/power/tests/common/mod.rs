@@ -59,6 +59,7 @@ pub fn quiet(spec: &Spec, cycles: u64) -> Sample {
         mem_volts: 1.0,
         sms: vec![quiet_sm(spec, cycles); spec.sms as usize],
         mem: vec![0; MEM_EVENTS],
+        transitions: 0,
     }
 }
 
@@ -92,6 +93,7 @@ pub fn run(samples: Vec<Sample>) -> RunStats {
         ending: Ending::Completed,
         launches: vec![launch("k"), launch("other"), launch("k")],
         samples,
+        decisions: Vec::new(),
         printed: Vec::new(),
     }
 }
