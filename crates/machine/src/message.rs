@@ -64,6 +64,16 @@ pub struct Request {
     pub atomic: u32,
 }
 
+impl Request {
+    /// Replies that will come, credits apart.
+    pub fn replies(&self) -> u64 {
+        match self.kind {
+            RequestKind::Read => u64::from((self.sectors & 0xf).count_ones().max(1)),
+            RequestKind::Write | RequestKind::Atomic => 1,
+        }
+    }
+}
+
 /// One lane's part of an atomic.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 pub struct AtomicLane {

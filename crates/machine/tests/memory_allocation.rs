@@ -14,7 +14,7 @@ use warpwatt_simt::effect::{AtomicOp, AtomicType};
 struct Nothing;
 
 impl AtomicMemory for Nothing {
-    fn atomic(&mut self, payload: &AtomicPayload) -> AtomicResult {
+    fn atomic(&mut self, _: u8, payload: &AtomicPayload) -> AtomicResult {
         AtomicResult { count: payload.count, lanes: [0; 8], old: [0; 8] }
     }
 }

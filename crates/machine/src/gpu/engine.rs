@@ -6,17 +6,20 @@
 //! not matter, and results do not depend on the number of threads. With more threads than one, the memory side runs its
 //! window beside the SMs unless it has atomics to execute, which must see the window's stores. Windows in which nothing
 //! can happen are skipped.
+//!
+//! Grids run in *lanes*: a set of SMs, a device memory and at most one grid in progress. A GPU that runs one program has
+//! one lane with all SMs; several programs at once ([`super::mix`]) have one each, and meet in the memory side only.
 
 use crate::activity::MEM_EVENTS;
 use crate::gpu::dispatch::Dispatcher;
 use crate::gpu::options::{Control, Progress};
-use crate::memory::{MemorySide, NoMemory};
-use crate::message::{Femtoseconds, Inbox, Outbox};
+use crate::memory::{AtomicMemory, MemorySide, NoMemory};
+use crate::message::{AtomicPayload, AtomicResult, Femtoseconds, Inbox, Outbox, ReplyKind};
 use crate::sm::Sm;
 use crate::sm::exchange::{CtaStart, Exchange, HeapResult};
 use crate::stats::{Counters, Ending};
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard};
+use std::sync::{Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 use warpwatt_simt::effect::Effect;
 use warpwatt_simt::exec::Printed;
 use warpwatt_simt::fault::Fault;
@@ -25,8 +28,10 @@ use warpwatt_simt::memory::GlobalMemory;
 /// Why the loop returned.
 #[derive(Debug)]
 pub enum Pause {
-    /// The launch is complete.
-    Done,
+    /// The launch of this lane is complete.
+    Done(usize),
+    /// Nothing can ever happen again in this lane, though its launch is not complete.
+    Stuck(usize),
     /// A governor's time has come: all parts stand at the first window boundary at or after it.
     Attention,
     /// The observer wants a checkpoint.
@@ -35,8 +40,33 @@ pub enum Pause {
     Sample(Cut),
     /// The run is over.
     Over(Ending),
-    /// A program fault, and the sample that was cut in its window.
-    Fault(Box<Fault>, Option<Cut>),
+    /// A program fault, the sample that was cut in its window, and the lane.
+    Fault(Box<Fault>, Option<Cut>, usize),
+}
+
+/// A set of SMs with a device memory of its own, and the grid that runs there.
+#[derive(Debug)]
+pub struct Lane<'a> {
+    /// The SMs, a bit each. Lanes have none in common.
+    pub sms: u64,
+    /// Global memory.
+    pub memory: &'a RwLock<GlobalMemory>,
+    /// The grid in progress; it knows the lane's SMs by their rank among them.
+    pub dispatcher: Option<&'a mut Dispatcher>,
+    /// Time of the last CTA end.
+    pub last_end: &'a mut Femtoseconds,
+    /// Printed text.
+    pub printed: &'a mut Vec<Printed>,
+    /// Replies that the memory side owes to the SMs. Kept only where there are several lanes: a lane that waits for
+    /// nothing and does nothing is stuck, however busy the others are.
+    pub owed: &'a mut u64,
+}
+
+impl Lane<'_> {
+    /// The rank of an SM of the lane.
+    fn rank(&self, sm: usize) -> usize {
+        (self.sms & ((1 << sm) - 1)).count_ones() as usize
+    }
 }
 
 /// A sample: when it was cut, and the memory side's part. Each SM's part is in its exchange.
@@ -49,23 +79,17 @@ pub struct Cut {
 }
 
 /// What the loop works on.
-pub struct Engine<'a> {
+pub struct Engine<'a, 'l> {
     /// All SMs.
     pub sms: &'a mut [Sm],
     /// Their mail.
     pub exchanges: &'a [Mutex<Exchange>],
     /// The memory side.
     pub memory_side: &'a mut MemorySide,
-    /// Global memory.
-    pub memory: &'a RwLock<GlobalMemory>,
-    /// The grid in progress.
-    pub dispatcher: &'a mut Dispatcher,
-    /// Printed text.
-    pub printed: &'a mut Vec<Printed>,
+    /// What runs, and where.
+    pub lanes: &'a mut [Lane<'l>],
     /// Where the loop stands: all parts have simulated everything before.
     pub now: &'a mut Femtoseconds,
-    /// Time of the last CTA end.
-    pub last_end: &'a mut Femtoseconds,
     /// Window length.
     pub window: Femtoseconds,
     /// The next sample, and the end of the run by the cycle limit.
@@ -99,7 +123,9 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 struct Shared<'a> {
     sms: &'a [Mutex<&'a mut Sm>],
     exchanges: &'a [Mutex<Exchange>],
-    memory: &'a RwLock<GlobalMemory>,
+    /// The lanes' memories, and each SM's lane.
+    memories: Vec<&'a RwLock<GlobalMemory>>,
+    lane_of: [u8; 64],
     /// The SMs of this window that no thread has begun, a bit each.
     unclaimed: AtomicU64,
     /// How many have been run.
@@ -142,14 +168,15 @@ impl Shared<'_> {
             }
             let bit = first & first.wrapping_neg();
             if self.unclaimed.fetch_and(!bit, Ordering::AcqRel) & bit != 0 {
-                self.run_one(bit.trailing_zeros() as usize, &self.read(), effect);
+                let i = bit.trailing_zeros() as usize;
+                self.run_one(i, &self.read(self.lane_of[i]), effect);
                 self.ran.fetch_add(1, Ordering::Release);
             }
         }
     }
 
-    fn read(&self) -> RwLockReadGuard<'_, GlobalMemory> {
-        self.memory.read().unwrap_or_else(PoisonError::into_inner)
+    fn read(&self, lane: u8) -> RwLockReadGuard<'_, GlobalMemory> {
+        self.memories[lane as usize].read().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Runs one SM to the end of the window.
@@ -188,16 +215,21 @@ impl Drop for Dismiss<'_, '_> {
     }
 }
 
-impl Engine<'_> {
+impl Engine<'_, '_> {
     /// Runs until something asks for attention.
     pub fn run(self) -> Pause {
-        let Engine { sms, exchanges, memory, threads, .. } = self;
+        let Engine { sms, exchanges, threads, .. } = self;
         let count = sms.len();
+        let mut lane_of = [0; 64];
+        for (number, lane) in self.lanes.iter().enumerate() {
+            bits(lane.sms).for_each(|sm| lane_of[sm] = number as u8);
+        }
         let cells: Vec<Mutex<&mut Sm>> = sms.iter_mut().map(Mutex::new).collect();
         let shared = Shared {
             sms: &cells,
             exchanges,
-            memory,
+            memories: self.lanes.iter().map(|lane| lane.memory).collect(),
+            lane_of,
             unclaimed: AtomicU64::new(0),
             ran: AtomicU32::new(0),
             until: AtomicU64::new(0),
@@ -217,10 +249,8 @@ impl Engine<'_> {
             let _dismiss = Dismiss(&shared);
             let mut turn = Turn {
                 memory_side: self.memory_side,
-                dispatcher: self.dispatcher,
-                printed: self.printed,
+                lanes: self.lanes,
                 now: self.now,
-                last_end: self.last_end,
                 window: self.window,
                 outboxes: exchanges.iter().map(|_| Outbox::roomy()).collect(),
                 inboxes: exchanges.iter().map(|_| Inbox::roomy()).collect(),
@@ -259,12 +289,10 @@ impl Engine<'_> {
 }
 
 /// The loop's working set, apart from the SMs.
-struct Turn<'a, 'b> {
+struct Turn<'a, 'b, 'l> {
     memory_side: &'a mut MemorySide,
-    dispatcher: &'a mut Dispatcher,
-    printed: &'a mut Vec<Printed>,
+    lanes: &'a mut [Lane<'l>],
     now: &'a mut Femtoseconds,
-    last_end: &'a mut Femtoseconds,
     window: Femtoseconds,
     outboxes: Vec<Outbox>,
     inboxes: Vec<Inbox>,
@@ -284,9 +312,10 @@ struct Turn<'a, 'b> {
     all: u64,
 }
 
-impl Turn<'_, '_> {
+impl Turn<'_, '_, '_> {
     fn progress(&self) -> Progress {
-        let (ctas_done, ctas) = self.dispatcher.progress();
+        let grids = self.lanes.iter().filter_map(|lane| Some(lane.dispatcher.as_ref()?.progress()));
+        let (ctas_done, ctas) = grids.fold((0, 0), |sum, grid| (sum.0 + grid.0, sum.1 + grid.1));
         let warp_instructions = self.shared.exchanges.iter().map(|x| lock(x).warp_instructions).sum();
         Progress { time: *self.now, ctas_done, ctas, warp_instructions, ..Progress::default() }
     }
@@ -318,8 +347,10 @@ impl Turn<'_, '_> {
         let s = self.shared;
         s.until.store(until, Ordering::Relaxed);
         if self.workers == 0 || mask.count_ones() < 2 {
-            let memory = s.read();
-            bits(mask).for_each(|i| s.run_one(i, &memory, &mut self.effect));
+            for (number, lane) in self.lanes.iter().enumerate() {
+                let memory = s.read(number as u8);
+                bits(mask & lane.sms).for_each(|i| s.run_one(i, &memory, &mut self.effect));
+            }
             return false;
         }
         s.ran.store(0, Ordering::Relaxed);
@@ -354,9 +385,15 @@ impl Turn<'_, '_> {
             self.catch_up();
             return Some(Pause::Attention);
         }
-        if self.dispatcher.done() && self.quiet == self.all {
+        if let Some(lane) = self.done() {
             self.catch_up();
-            return Some(Pause::Done);
+            return Some(Pause::Done(lane));
+        }
+        if self.lanes.len() > 1
+            && let Some(lane) = self.stuck()
+        {
+            self.catch_up();
+            return Some(Pause::Stuck(lane));
         }
         let next = self.next_event();
         if next == u64::MAX {
@@ -382,6 +419,9 @@ impl Turn<'_, '_> {
         let beside = (cut == 0 && !self.memory_side.has_atomics()).then_some(start);
         let memory_ran = self.run_sms(mask, end, beside);
         let fault = self.collect(mask, end);
+        if self.lanes.len() > 1 {
+            self.count_owed();
+        }
         self.memory_side.take_requests(&mut self.outboxes);
         let mut sample = None;
         if cut != 0 {
@@ -394,9 +434,9 @@ impl Turn<'_, '_> {
         }
         self.deliver();
         *self.now = end;
-        if let Some(fault) = fault {
+        if let Some((lane, fault)) = fault {
             self.catch_up();
-            return Some(Pause::Fault(fault, sample));
+            return Some(Pause::Fault(fault, sample, lane));
         }
         if let Some(sample) = sample {
             return Some(Pause::Sample(sample));
@@ -409,7 +449,29 @@ impl Turn<'_, '_> {
     }
 
     fn run_memory(&mut self, from: Femtoseconds, to: Femtoseconds) {
-        self.memory_side.run(from, to, &mut self.inboxes, &mut *write(self.shared.memory));
+        self.memory_side.run(from, to, &mut self.inboxes, &mut Memories::new(self.shared));
+    }
+
+    /// A lane whose launch is complete.
+    fn done(&self) -> Option<usize> {
+        self.lanes.iter().position(|lane| {
+            lane.dispatcher.as_ref().is_some_and(|d| d.done()) && lane.sms & !self.quiet & self.all == 0
+        })
+    }
+
+    /// A lane that has a launch in progress, no SM that will do anything, and nothing to come.
+    fn stuck(&self) -> Option<usize> {
+        self.lanes.iter().position(|lane| {
+            lane.dispatcher.is_some() && *lane.owed == 0 && bits(lane.sms).all(|sm| self.next[sm] == u64::MAX)
+        })
+    }
+
+    /// Counts the replies that will come for what the SMs have sent in this window.
+    fn count_owed(&mut self) {
+        for (sm, outbox) in self.outboxes.iter().enumerate() {
+            let replies = outbox.requests.iter().map(|request| request.replies());
+            *self.lanes[self.shared.lane_of[sm] as usize].owed += replies.sum::<u64>();
+        }
     }
 
     /// When something happens next anywhere.
@@ -418,21 +480,21 @@ impl Turn<'_, '_> {
     }
 
     /// Takes what the SMs sent: stores reach memory in SM order, CTA ends and heap calls in (time, SM) order. Returns the
-    /// earliest fault.
-    fn collect(&mut self, mask: u64, end: Femtoseconds) -> Option<Box<Fault>> {
+    /// earliest fault and its lane.
+    fn collect(&mut self, mask: u64, end: Femtoseconds) -> Option<(usize, Box<Fault>)> {
         let exchanges = self.shared.exchanges;
-        let mut fault: Option<(Femtoseconds, Box<Fault>)> = None;
+        let mut fault: Option<(Femtoseconds, usize, Box<Fault>)> = None;
         let mut ends = std::mem::take(&mut self.ends);
         // These two are for programs that print or allocate; they cost nothing otherwise.
         let mut calls = Vec::new();
         let mut texts = Vec::new();
-        let mut memory = write(self.shared.memory);
+        let mut memories = Memories::new(self.shared);
         for i in bits(mask) {
             let mut x = lock(&exchanges[i]);
             self.next[i] = x.next_time;
             self.quiet = self.quiet & !(1 << i) | (x.quiet as u64) << i;
             if !x.log.is_empty() {
-                x.log.apply(&mut memory);
+                x.log.apply(memories.of(i));
                 x.log.clear();
             }
             std::mem::swap(&mut x.outbox, &mut self.outboxes[i]);
@@ -440,15 +502,17 @@ impl Turn<'_, '_> {
             calls.extend(x.heap.drain(..).map(|c| (c.time, i, c)));
             texts.extend(x.printed.drain(..).map(|(time, p)| (time, i, p)));
             if let Some((time, f)) = x.fault.take()
-                && fault.as_ref().is_none_or(|(t, _)| time < *t)
+                && fault.as_ref().is_none_or(|(t, ..)| time < *t)
             {
-                fault = Some((time, f));
+                fault = Some((time, self.shared.lane_of[i] as usize, f));
             }
         }
         ends.sort_by_key(|&(time, sm)| (time, sm));
         for (time, sm) in ends.drain(..) {
-            *self.last_end = (*self.last_end).max(time);
-            if let Some(cta) = self.dispatcher.ended(sm) {
+            let lane = &mut self.lanes[self.shared.lane_of[sm] as usize];
+            *lane.last_end = (*lane.last_end).max(time);
+            let rank = lane.rank(sm);
+            if let Some(cta) = lane.dispatcher.as_mut().and_then(|d| d.ended(rank)) {
                 let time = (time + self.window).max(end);
                 lock(&exchanges[sm]).starts.push(CtaStart { time, cta });
                 self.announce(sm, time);
@@ -458,6 +522,7 @@ impl Turn<'_, '_> {
         calls.sort_by_key(|(time, sm, _)| (*time, *sm));
         for (time, sm, call) in calls {
             let (mut values, mut invalid) = ([0; 32], None);
+            let memory = memories.of(sm);
             for lane in bits(call.lanes.into()) {
                 let operand = call.operands[lane];
                 if call.malloc {
@@ -479,8 +544,10 @@ impl Turn<'_, '_> {
             self.announce(sm, time);
         }
         texts.sort_by_key(|(time, sm, _)| (*time, *sm));
-        self.printed.extend(texts.into_iter().map(|(_, _, text)| text));
-        fault.map(|(_, f)| f)
+        for (_, sm, text) in texts {
+            self.lanes[self.shared.lane_of[sm] as usize].printed.push(text);
+        }
+        fault.map(|(_, lane, f)| (lane, f))
     }
 
     /// Hands the memory side's replies to the SMs.
@@ -490,6 +557,11 @@ impl Turn<'_, '_> {
             let time = first.time;
             self.announce(sm, time);
             let inbox = &mut self.inboxes[sm];
+            if self.lanes.len() > 1 {
+                let replies = inbox.replies.iter().filter(|r| r.kind != ReplyKind::Credit).count();
+                let owed = &mut *self.lanes[self.shared.lane_of[sm] as usize].owed;
+                *owed = owed.saturating_sub(replies as u64);
+            }
             let mut x = lock(&self.shared.exchanges[sm]);
             if x.inbox.replies.is_empty() {
                 std::mem::swap(&mut x.inbox, inbox);
@@ -517,6 +589,30 @@ fn bits(mut mask: u64) -> impl Iterator<Item = usize> {
     })
 }
 
-fn write(memory: &RwLock<GlobalMemory>) -> std::sync::RwLockWriteGuard<'_, GlobalMemory> {
-    memory.write().unwrap_or_else(PoisonError::into_inner)
+/// The lanes' memories to write to, one at a time.
+struct Memories<'a, 'b> {
+    shared: &'a Shared<'b>,
+    held: Option<(u8, RwLockWriteGuard<'a, GlobalMemory>)>,
+}
+
+impl<'a, 'b> Memories<'a, 'b> {
+    fn new(shared: &'a Shared<'b>) -> Memories<'a, 'b> {
+        Memories { shared, held: None }
+    }
+
+    /// The memory of an SM's lane.
+    fn of(&mut self, sm: usize) -> &mut GlobalMemory {
+        let (shared, lane) = (self.shared, self.shared.lane_of[sm]);
+        if self.held.as_ref().is_some_and(|held| held.0 != lane) {
+            self.held = None;
+        }
+        let lock = || shared.memories[lane as usize].write().unwrap_or_else(PoisonError::into_inner);
+        &mut self.held.get_or_insert_with(|| (lane, lock())).1
+    }
+}
+
+impl AtomicMemory for Memories<'_, '_> {
+    fn atomic(&mut self, sm: u8, payload: &AtomicPayload) -> AtomicResult {
+        AtomicMemory::atomic(self.of(sm.into()), sm, payload)
+    }
 }

@@ -2,6 +2,7 @@
 
 pub mod dispatch;
 pub mod engine;
+pub mod mix;
 pub mod options;
 
 mod govern;
@@ -18,10 +19,10 @@ use crate::memory::MemorySide;
 use crate::message::Femtoseconds;
 use crate::sm::Sm;
 use crate::sm::exchange::Exchange;
-use crate::spec::{Spec, SpecError, occupancy};
+use crate::spec::{Occupancy, Spec, SpecError, occupancy};
 use crate::stats::{Counters, Decision, Ending, LaunchStats, RunStats};
 use dispatch::Dispatcher;
-use engine::{Cut, Engine, Pause};
+use engine::{Cut, Engine, Lane, Pause};
 use serde::{Deserialize, Serialize};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use warpwatt_simt::device::DeviceError;
@@ -228,24 +229,11 @@ impl Gpu {
 
     fn begin(&mut self, launch: Launch) -> Result<(), DeviceError> {
         let launch = Arc::new(launch);
-        let program = &launch.program;
-        let registers = program.registers_per_thread;
-        let fit = occupancy(&self.spec, launch.threads_per_cta(), registers, launch.shared_bytes());
-        if fit.ctas == 0 {
-            return Err(DeviceError::Invalid(format!(
-                "kernel {}: a CTA of {} threads with {registers} registers each and {} bytes of shared memory does not fit \
-                 an SM of {}: limited by {}",
-                program.kernel,
-                launch.threads_per_cta(),
-                launch.shared_bytes(),
-                self.spec.name,
-                fit.limit.label()
-            )));
-        }
+        let fit = fitting(&self.spec, &launch)?;
         let kernel = Arc::new(Kernel::new(launch.clone(), &self.spec, fit.ctas));
         self.govern_launch(&LaunchView {
             index: self.state.launches.len() as u32,
-            kernel: &program.kernel,
+            kernel: &launch.program.kernel,
             ctas: launch.ctas(),
             warps_per_cta: kernel.warps_per_cta,
             ctas_per_sm: fit.ctas,
@@ -262,26 +250,7 @@ impl Gpu {
         let exchanges = &state.exchanges;
         dispatcher.begin(first, period, self.spec.cta_launches_per_cycle, |sm, s| lock(&exchanges[sm]).starts.push(s));
         state.sample_start = start;
-        state.running = Some(Running {
-            dispatcher,
-            last_end: start,
-            tick,
-            stats: LaunchStats {
-                kernel: program.kernel.clone(),
-                grid: launch.grid,
-                block: launch.block,
-                registers_per_thread: registers,
-                shared_bytes: launch.shared_bytes(),
-                ctas_per_sm: fit.ctas,
-                occupancy_limit: fit.limit.label().to_string(),
-                cycles: 0,
-                stepped_sm_cycles: 0,
-                start,
-                end: start,
-                slots: vec![0; crate::stats::SLOTS],
-                counters: Counters::default(),
-            },
-        });
+        state.running = Some(Running { dispatcher, last_end: start, tick, stats: opened(&launch, &fit, start) });
         Ok(())
     }
 
@@ -303,15 +272,20 @@ impl Gpu {
             let Some(running) = state.running.as_mut() else { return Ok(()) };
             let (launches, issued, clock) = (state.launches.len() as u32, state.issued, *state.sms[0].clock());
             let observer = &mut self.observer;
+            let mut lanes = [Lane {
+                sms: u64::MAX >> (64 - state.sms.len()),
+                memory,
+                dispatcher: Some(&mut running.dispatcher),
+                last_end: &mut running.last_end,
+                printed: &mut state.printed,
+                owed: &mut 0,
+            }];
             let pause = Engine {
                 sms: &mut state.sms,
                 exchanges: &state.exchanges,
                 memory_side: &mut self.memory_side,
-                memory,
-                dispatcher: &mut running.dispatcher,
-                printed: &mut state.printed,
+                lanes: &mut lanes,
                 now: &mut state.now,
-                last_end: &mut running.last_end,
                 window: self.window,
                 unobserved: &mut self.unobserved,
                 sample_at,
@@ -339,26 +313,13 @@ impl Gpu {
                         keep(bytes).map_err(DeviceError::Failed)?;
                     }
                 }
-                Pause::Done => {
+                Pause::Done(_) => {
                     self.finish(Ending::Completed);
                     return Ok(());
                 }
-                Pause::Over(ending) => {
-                    let ending = match ending {
-                        Ending::Deadlock { .. } => Ending::Deadlock { message: self.deadlock() },
-                        Ending::CycleLimit { .. } => {
-                            Ending::CycleLimit { cycles: self.options.max_cycles.unwrap_or_default() }
-                        }
-                        other => other,
-                    };
-                    let mut message = describe(&ending);
-                    if matches!(ending, Ending::CycleLimit { .. }) {
-                        message.push_str(&self.whereabouts(8));
-                    }
-                    self.finish(ending);
-                    return Err(DeviceError::Failed(message));
-                }
-                Pause::Fault(fault, cut) => {
+                Pause::Stuck(_) => return Err(self.over(Ending::Deadlock { message: String::new() })),
+                Pause::Over(ending) => return Err(self.over(ending)),
+                Pause::Fault(fault, cut, _) => {
                     cut.iter().for_each(|cut| self.sampled(cut));
                     let message = fault.to_string();
                     self.finish(Ending::Fault { message: message.clone(), line: fault.line });
@@ -366,6 +327,21 @@ impl Gpu {
                 }
             }
         }
+    }
+
+    /// The run is over before its time.
+    fn over(&mut self, ending: Ending) -> DeviceError {
+        let ending = match ending {
+            Ending::Deadlock { .. } => Ending::Deadlock { message: self.deadlock() },
+            Ending::CycleLimit { .. } => Ending::CycleLimit { cycles: self.options.max_cycles.unwrap_or_default() },
+            other => other,
+        };
+        let mut message = describe(&ending);
+        if matches!(ending, Ending::CycleLimit { .. }) {
+            message.push_str(&self.whereabouts(8));
+        }
+        self.finish(ending);
+        DeviceError::Failed(message)
     }
 
     fn deadlock(&self) -> String {
@@ -429,19 +405,58 @@ impl Gpu {
         state.ending = ending;
         let Some(Running { mut stats, last_end, tick, .. }) = state.running.take() else { return };
         stats.counters.add(&counters);
-        for sm in &state.sms {
-            stats.counters.add(&sm.counts.counters);
-            let (sum, count) = sm.latency();
-            stats.counters.memory_latency_sum += sum;
-            stats.counters.memory_latency_count += count;
-            stats.slots.iter_mut().zip(&sm.counts.slots).for_each(|(a, b)| *a += b);
-            stats.stepped_sm_cycles += sm.counts.stepped;
-        }
+        state.sms.iter().for_each(|sm| add_sm(&mut stats, sm));
         stats.end = if state.ending == Ending::Completed { last_end } else { state.now };
         stats.cycles = state.sms[0].clock().tick_at(stats.end) - tick;
         state.issued += stats.counters.warp_instructions;
         state.launches.push(stats);
     }
+}
+
+/// How many CTAs of a launch fit an SM; an error if none does.
+fn fitting(spec: &Spec, launch: &Launch) -> Result<Occupancy, DeviceError> {
+    let (threads, registers) = (launch.threads_per_cta(), launch.program.registers_per_thread);
+    let fit = occupancy(spec, threads, registers, launch.shared_bytes());
+    if fit.ctas == 0 {
+        return Err(DeviceError::Invalid(format!(
+            "kernel {}: a CTA of {threads} threads with {registers} registers each and {} bytes of shared memory does not \
+             fit an SM of {}: limited by {}",
+            launch.program.kernel,
+            launch.shared_bytes(),
+            spec.name,
+            fit.limit.label()
+        )));
+    }
+    Ok(fit)
+}
+
+/// The statistics of a launch that begins.
+fn opened(launch: &Launch, fit: &Occupancy, start: Femtoseconds) -> LaunchStats {
+    LaunchStats {
+        kernel: launch.program.kernel.clone(),
+        grid: launch.grid,
+        block: launch.block,
+        registers_per_thread: launch.program.registers_per_thread,
+        shared_bytes: launch.shared_bytes(),
+        ctas_per_sm: fit.ctas,
+        occupancy_limit: fit.limit.label().to_string(),
+        cycles: 0,
+        stepped_sm_cycles: 0,
+        start,
+        end: start,
+        slots: vec![0; crate::stats::SLOTS],
+        counters: Counters::default(),
+    }
+}
+
+/// Adds what an SM has counted in a launch.
+fn add_sm(stats: &mut LaunchStats, sm: &Sm) {
+    stats.counters.add(&sm.counts.counters);
+    let (sum, count) = sm.latency();
+    stats.counters.memory_latency_sum += sum;
+    stats.counters.memory_latency_count += count;
+    stats.slots.iter_mut().zip(&sm.counts.slots).for_each(|(a, b)| *a += b);
+    stats.stepped_sm_cycles += sm.counts.stepped;
 }
 
 fn describe(ending: &Ending) -> String {

@@ -94,6 +94,7 @@ impl MemoryState {
             layout,
             atomics: &mut self.atomics,
             tally: &mut self.tally,
+            per_sm: &mut self.per_sm,
             memory,
         };
         for (number, slice) in self.slices.iter_mut().enumerate() {

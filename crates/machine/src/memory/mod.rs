@@ -31,7 +31,7 @@ mod ticker;
 mod timing;
 
 pub use packet::{AtomicMemory, NoMemory};
-pub use slice::Tally;
+pub use slice::{L2Use, Tally};
 
 use crate::activity::MEM_EVENTS;
 use crate::message::{Femtoseconds, Inbox, Outbox, RequestKind};
@@ -51,6 +51,9 @@ type Ports = u128;
 
 /// At most so many SMs, and so many L2 slices.
 pub const MAX_PORTS: u32 = Ports::BITS;
+
+/// Addresses of a program lie below 2 to this power: host buffers grow upwards from 3 GiB.
+const SPACE_SHIFT: u32 = 44;
 
 const NEVER: Femtoseconds = Femtoseconds::MAX;
 
@@ -86,6 +89,9 @@ pub struct MemoryState {
     last_message: Vec<Femtoseconds>,
     atomics: Atomics,
     tally: Tally,
+    /// Not in a snapshot: only a mix, which has none, asks for it.
+    #[serde(skip)]
+    per_sm: Vec<L2Use>,
     /// DRAM ticks that have been counted.
     dram_counted: u64,
 }
@@ -96,6 +102,8 @@ pub struct MemorySide {
     layout: Layout,
     state: MemoryState,
     skip: bool,
+    /// High address bits of each SM's requests.
+    spaces: Vec<u64>,
 }
 
 impl MemorySide {
@@ -118,9 +126,10 @@ impl MemorySide {
             last_message: vec![0; sms as usize],
             atomics: Atomics::new(sms * 64),
             tally: Tally::default(),
+            per_sm: vec![L2Use::default(); sms as usize],
             dram_counted: 0,
         };
-        MemorySide { layout, state, skip: true }
+        MemorySide { spaces: vec![0; sms as usize], layout, state, skip: true }
     }
 
     /// Jump over ticks in which nothing can happen (the default), or make every tick.
@@ -136,6 +145,20 @@ impl MemorySide {
     /// Goes on from a saved state of the same `Spec`.
     pub fn restore(&mut self, state: MemoryState) {
         self.state = state;
+        self.state.per_sm = vec![L2Use::default(); self.spaces.len()];
+    }
+
+    /// From now on an SM's addresses belong to this address space (0 at first): equal addresses of different spaces are
+    /// different places of the L2 and of DRAM.
+    pub fn set_space(&mut self, sm: usize, space: u64) {
+        if let Some(bits) = self.spaces.get_mut(sm) {
+            *bits = space << SPACE_SHIFT;
+        }
+    }
+
+    /// Takes an SM's use of the L2 since the last call.
+    pub fn take_use(&mut self, sm: usize) -> L2Use {
+        self.state.per_sm.get_mut(sm).map_or(L2Use::default(), std::mem::take)
     }
 
     /// Counts since the last [`Self::take_tally`].
@@ -178,7 +201,7 @@ impl MemorySide {
 
     /// Takes the requests and atomics out of the outboxes, one per SM; their times may lie in the next span or later ones.
     pub fn take_requests(&mut self, outboxes: &mut [Outbox]) {
-        self.state.take_requests(&self.layout, outboxes);
+        self.state.take_requests(&self.layout, &self.spaces, outboxes);
     }
 
     /// Some atomic has been taken and not been answered.
@@ -196,7 +219,7 @@ impl MemorySide {
         inboxes: &mut [Inbox],
         memory: &mut M,
     ) {
-        let MemorySide { layout, state, skip } = self;
+        let MemorySide { layout, state, skip, .. } = self;
         if *skip {
             state.work::<M, true>(layout, to, inboxes, memory);
         } else {
@@ -212,10 +235,10 @@ impl MemorySide {
 }
 
 impl MemoryState {
-    fn take_requests(&mut self, layout: &Layout, outboxes: &mut [Outbox]) {
-        for (sm, outbox) in outboxes.iter_mut().enumerate().take(layout.sms as usize) {
+    fn take_requests(&mut self, layout: &Layout, spaces: &[u64], outboxes: &mut [Outbox]) {
+        for ((sm, outbox), space) in outboxes.iter_mut().enumerate().zip(spaces) {
             for request in &outbox.requests {
-                let home = layout.map.home(request.line);
+                let home = layout.map.home(request.line | space);
                 let atomic = match request.kind {
                     RequestKind::Atomic => match outbox.atomics.get(request.atomic as usize) {
                         Some(payload) => self.atomics.keep(payload),

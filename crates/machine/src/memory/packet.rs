@@ -7,8 +7,8 @@ use warpwatt_simt::memory::GlobalMemory;
 
 /// Executes atomics on the simulated program's memory.
 pub trait AtomicMemory {
-    /// Executes the lanes of one transaction in order and gives their old values.
-    fn atomic(&mut self, payload: &AtomicPayload) -> AtomicResult;
+    /// Executes the lanes of one transaction of an SM in order and gives their old values.
+    fn atomic(&mut self, sm: u8, payload: &AtomicPayload) -> AtomicResult;
 }
 
 /// For spans in which no atomic can execute.
@@ -16,7 +16,7 @@ pub trait AtomicMemory {
 pub struct NoMemory;
 
 impl AtomicMemory for NoMemory {
-    fn atomic(&mut self, _: &AtomicPayload) -> AtomicResult {
+    fn atomic(&mut self, _: u8, _: &AtomicPayload) -> AtomicResult {
         debug_assert!(false, "an atomic where there should be none");
         NO_RESULT
     }
@@ -24,7 +24,7 @@ impl AtomicMemory for NoMemory {
 
 impl AtomicMemory for GlobalMemory {
     /// Addresses were checked when the instruction issued; a word that is gone all the same reads as zero.
-    fn atomic(&mut self, payload: &AtomicPayload) -> AtomicResult {
+    fn atomic(&mut self, _: u8, payload: &AtomicPayload) -> AtomicResult {
         let mut result = AtomicResult { count: payload.count, ..NO_RESULT };
         for (i, lane) in payload.lanes.iter().enumerate().take(usize::from(payload.count)) {
             result.lanes[i] = lane.lane;
@@ -183,9 +183,9 @@ impl Atomics {
         self.payloads.len() as u32 - 1
     }
 
-    /// Executes a kept atomic.
-    pub fn execute<M: AtomicMemory>(&mut self, place: u32, memory: &mut M) {
-        self.results[place as usize] = memory.atomic(&self.payloads[place as usize]);
+    /// Executes a kept atomic of an SM.
+    pub fn execute<M: AtomicMemory>(&mut self, sm: u8, place: u32, memory: &mut M) {
+        self.results[place as usize] = memory.atomic(sm, &self.payloads[place as usize]);
     }
 
     /// Gives the result and frees the place.

@@ -35,6 +35,15 @@ impl Tally {
     }
 }
 
+/// An SM's use of the L2.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct L2Use {
+    /// Accesses, as [`Counters::l2_accesses`].
+    pub accesses: u64,
+    /// Those that missed.
+    pub misses: u64,
+}
+
 /// Sectors of one line that a DRAM burst may move at most.
 pub const MAX_PARTS: usize = 4;
 
@@ -105,6 +114,8 @@ pub struct Surroundings<'a, M> {
     pub atomics: &'a mut Atomics,
     /// Counts.
     pub tally: &'a mut Tally,
+    /// Each SM's part in them.
+    pub per_sm: &'a mut [L2Use],
     /// The program's memory.
     pub memory: &'a mut M,
 }
@@ -180,7 +191,7 @@ impl Slice {
         let (answer, last) = (waiting[self.answered], self.answered + 1 == waiting.len());
         let Target { line, sector } = self.targets[entry as usize];
         if answer.kind == ReplyKind::Atomic {
-            s.atomics.execute(answer.atomic, s.memory);
+            s.atomics.execute(answer.sm, answer.atomic, s.memory);
             self.tags.write(line, 1 << sector);
         }
         self.replies.push(answer);
@@ -219,6 +230,9 @@ impl Slice {
         }
         s.tally.counters.l2_accesses += 1;
         s.tally.counters.l2_misses += u64::from(!hit);
+        let own = &mut s.per_sm[usize::from(packet.sm)];
+        own.accesses += 1;
+        own.misses += u64::from(!hit);
         let event = match (packet.kind, hit) {
             (RequestKind::Read, true) => MemEvent::L2ReadHit,
             (RequestKind::Read, false) => MemEvent::L2ReadMiss,
@@ -253,7 +267,7 @@ impl Slice {
                     return None;
                 }
                 if kind == ReplyKind::Atomic {
-                    s.atomics.execute(answer.atomic, s.memory);
+                    s.atomics.execute(answer.sm, answer.atomic, s.memory);
                     self.tags.write(line, bit);
                 }
                 self.tags.touch(line);

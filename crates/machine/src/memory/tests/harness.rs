@@ -19,7 +19,7 @@ pub struct Adder {
 }
 
 impl AtomicMemory for Adder {
-    fn atomic(&mut self, payload: &AtomicPayload) -> AtomicResult {
+    fn atomic(&mut self, _: u8, payload: &AtomicPayload) -> AtomicResult {
         let mut result = AtomicResult { count: payload.count, lanes: [0; 8], old: [0; 8] };
         for i in 0..usize::from(payload.count) {
             let lane = payload.lanes[i];
