@@ -437,7 +437,8 @@ impl Sm {
     #[inline(always)]
     fn pass(&mut self, cycles: u64) {
         for i in 0..self.orders.len() {
-            let slot = self.idle_cause(self.pools[i], 0);
+            // Warps are ready in a span that passes only while the SM stands still for a V/f transition.
+            let slot = self.idle_cause(self.pools[i], self.warps.ready() & self.pools[i]);
             self.counts.slots[slot as usize] += cycles;
             self.hooks.observe(self.now, Event::Slot(slot, cycles));
         }

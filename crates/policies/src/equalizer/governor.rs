@@ -183,3 +183,89 @@ impl GovernorHook for Governor {
         note("memory_step", last.steps[1].into());
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use warpwatt_machine::hooks::{SmView, WarpSums};
+    use warpwatt_machine::spec::Spec;
+
+    const SMS: usize = 15;
+
+    fn governor(objective: Objective, parameters: Parameters) -> Governor {
+        let spec = Spec::preset("gtx480-equalizer").unwrap();
+        Governor::new(objective, parameters, SMS, Steps::of_sms(&spec), Steps::of_memory(&spec))
+    }
+
+    fn kernel(kernel: &str) -> LaunchView<'_> {
+        LaunchView { index: 0, kernel, ctas: 1000, warps_per_cta: 8, ctas_per_sm: 6 }
+    }
+
+    /// An SM whose averages over 32 samples are these.
+    fn sm(active: u64, waiting: u64, alu: u64, mem: u64) -> SmView {
+        let [active, waiting, excess_alu, excess_mem] = [active, waiting, alu, mem].map(|warps| 32 * warps);
+        SmView { sampled: WarpSums { samples: 32, active, waiting, excess_alu, excess_mem }, ..SmView::default() }
+    }
+
+    fn epoch(g: &mut Governor, clocks: (f64, f64), sms: &[SmView]) -> Vec<Order> {
+        let launch = kernel("k");
+        g.decide(&ChipView { time: 0, cycle: 0, launch, core_mhz: clocks.0, dram_mhz: clocks.1, sms })
+    }
+
+    /// So many SMs short of memory, of compute, without work; the rest degenerate.
+    fn chip(memory: usize, compute: usize, idle: usize) -> Vec<SmView> {
+        let mut sms = vec![sm(48, 10, 0, 5); memory];
+        sms.extend(vec![sm(48, 10, 12, 0); compute]);
+        sms.extend(vec![sm(0, 0, 0, 0); idle]);
+        sms.resize(SMS, sm(48, 10, 0, 0));
+        sms
+    }
+
+    #[test]
+    fn the_frequency_manager_follows_a_strict_majority() {
+        use Order::{CoreMhz, DramMhz};
+        let once =
+            |objective, clocks, sms: &[SmView]| epoch(&mut governor(objective, Parameters::default()), clocks, sms);
+        let (normal, fast) = ((700.0, 924.0), Objective::Performance);
+        assert_eq!(once(fast, normal, &chip(8, 7, 0)), [DramMhz(1062.6)]);
+        assert_eq!(once(fast, normal, &chip(7, 8, 0)), [CoreMhz(805.0)]);
+        assert_eq!(once(fast, normal, &chip(7, 7, 0)), []);
+        // SMs without work vote for compute (line 21).
+        assert_eq!(once(fast, normal, &chip(0, 4, 4)), [CoreMhz(805.0)]);
+        assert_eq!(once(Objective::Energy, normal, &chip(8, 0, 0)), [CoreMhz(595.0)]);
+        assert_eq!(once(Objective::Energy, normal, &chip(0, 8, 0)), [DramMhz(785.4)]);
+        // From the other end it takes two epochs, and "maintain" leads back to normal.
+        assert_eq!(once(fast, (595.0, 924.0), &chip(0, 8, 0)), [CoreMhz(700.0)]);
+        assert_eq!(once(fast, (805.0, 924.0), &chip(8, 0, 0)), [CoreMhz(700.0), DramMhz(1062.6)]);
+        assert_eq!(once(fast, (805.0, 1062.6), &chip(0, 0, 0)), []);
+        let hold = Parameters { maintain: super::super::algorithm::Maintain::Hold, ..Parameters::default() };
+        let mut g = governor(fast, hold);
+        assert_eq!(epoch(&mut g, (805.0, 924.0), &chip(8, 0, 0)), [DramMhz(1062.6)]);
+    }
+
+    #[test]
+    fn ctas_change_after_three_epochs_and_stay_with_their_kernel() {
+        for at_launch in [AtLaunch::Keep, AtLaunch::Reset] {
+            let mut g =
+                governor(Objective::Energy, Parameters { frequency: false, at_launch, ..Parameters::default() });
+            let limits = |orders: Vec<Order>| -> Vec<u32> {
+                let limit = |o: &Order| match o {
+                    Order::CtaLimit { limit, .. } => Some(*limit),
+                    _ => None,
+                };
+                orders.iter().filter_map(limit).collect()
+            };
+            assert_eq!(limits(g.launch(&kernel("k"))), [6; SMS]);
+            // One SM thrashes, the others do not mind.
+            let mut sms = chip(0, 0, 0);
+            sms[3] = sm(48, 10, 0, 9);
+            assert_eq!([epoch(&mut g, (700.0, 924.0), &sms), epoch(&mut g, (700.0, 924.0), &sms)], [vec![], vec![]]);
+            assert_eq!(epoch(&mut g, (700.0, 924.0), &sms), [Order::CtaLimit { sm: 3, limit: 5 }]);
+            assert_eq!(limits(g.launch(&kernel("other"))), [6; SMS]);
+            let again = limits(g.launch(&kernel("k")));
+            assert_eq!(again[3], if at_launch == AtLaunch::Keep { 5 } else { 6 });
+            let smaller = LaunchView { ctas_per_sm: 4, ..kernel("k") };
+            assert_eq!(limits(g.launch(&smaller)), [4; SMS]);
+        }
+    }
+}
