@@ -18,7 +18,7 @@ const FITTED: [&[&str]; 4] = [
     &["op.simple.latency=1", "op.simple.latency=4"],
     &["cta_launches_per_cycle=15", "cta_launches_per_cycle=1"],
     &["dram_merge_sectors=false", "dram_merge_sectors=true"],
-    &["noc_latency_cycles=8", "noc_latency_cycles=12"],
+    &["noc_latency_cycles=16 rop_latency_cycles=104", "noc_latency_cycles=8 rop_latency_cycles=120"],
 ];
 
 struct Outcome {
@@ -43,7 +43,7 @@ impl Setup {
 
     fn run(&self, case: &Case, settings: &[String]) -> Result<Outcome, Box<dyn Error>> {
         let mut spec = Spec::preset("gtx480")?;
-        for s in settings {
+        for s in settings.iter().flat_map(|s| s.split_whitespace()) {
             let (key, value) = s.split_once('=').unwrap_or((s, ""));
             spec.set(key, value)?;
         }

@@ -13,5 +13,6 @@ mod ring;
 pub mod sm;
 pub mod spec;
 pub mod stats;
+mod table;
 
 pub use gpu::{Control, Gpu, Options, Progress};

@@ -109,7 +109,7 @@ pub struct Engine<'a, 'l> {
 }
 
 /// Windows between two calls of the observer.
-const OBSERVE: u64 = 512;
+const OBSERVE: u64 = 256;
 
 /// A lock that a panicking thread left is still good: the panic itself ends the run.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {

@@ -7,6 +7,7 @@ use crate::hooks::{LanesHook, StartQuery};
 use crate::kernel::{Kernel, Port};
 use crate::sm::collector::{Collector, Flight};
 use crate::spec::Spec;
+use crate::table::Table;
 use serde::{Deserialize, Serialize};
 
 /// Cycles from entering a unit to write-back, beyond the latency: one into the pipeline, one into the EX/WB register.
@@ -14,7 +15,7 @@ const OVERHEAD: u64 = 2;
 /// Most pipeline stages that a policy may add.
 const MOST_STAGES: u32 = 16;
 
-#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 struct Unit {
     /// First cycle in which it can accept an instruction.
     free_at: u64,
@@ -27,7 +28,9 @@ struct Unit {
 /// SP and SFU pipelines of one SM.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Alus {
-    units: Vec<Unit>,
+    units: Table<Unit, 32>,
+    /// How many of them there are.
+    count: u32,
     /// Per slot of the calendar, the units from which a result leaves. A power of two of them, more than the longest time
     /// in a unit.
     leaving: Vec<u32>,
@@ -47,12 +50,18 @@ impl Alus {
         let unit = |port: Port| Unit { port: port as u8, free_at: 0, in_flight: 0, on: true };
         let sp = (0..spec.sp_units).map(|_| unit(Port::Sp));
         let sfu = (0..spec.sfu_units).map(|_| unit(Port::Sfu));
-        let units: Vec<Unit> = sp.chain(sfu).take(32).collect();
-        let buses = spec.result_buses.clamp(1, units.len() as u32);
+        let mut units = Table::default();
+        let mut count = 0;
+        for (place, unit) in units.iter_mut().zip(sp.chain(sfu)) {
+            *place = unit;
+            count += 1;
+        }
+        let buses = spec.result_buses.clamp(1, count);
         let longest = spec.op.all().iter().map(|t| t.latency + t.initiation).max().unwrap_or(0);
         let slots = (longest + MOST_STAGES + OVERHEAD as u32 + 1).next_power_of_two() as usize;
         Alus {
             units,
+            count,
             leaving: vec![0; slots],
             flights: vec![Flight::default(); slots * buses as usize],
             buses,
@@ -132,7 +141,7 @@ impl Alus {
         let mut refused = 0u32;
         // Units that have left an instruction to a later one whose lanes are awake.
         let mut passed_over = 0u64;
-        let mut asked = u64::MAX >> (64 - self.units.len() as u32);
+        let mut asked = u64::MAX >> (64 - self.count);
         while asked != 0 {
             let i = asked.trailing_zeros() as usize;
             asked &= asked - 1;
@@ -191,7 +200,7 @@ impl Alus {
         if soonest <= query.now {
             return false;
         }
-        let later = self.units.iter().enumerate().skip(query.unit + 1);
+        let later = self.units.iter().take(self.count as usize).enumerate().skip(query.unit + 1);
         let free = later.filter(|(_, u)| u.port == query.port as u8 && u.on && u.free_at <= query.now);
         free.into_iter().any(|(unit, _)| lanes.ready(&StartQuery { unit, ..*query }) < soonest)
     }

@@ -7,6 +7,7 @@
 
 use crate::kernel::{Kernel, PORTS, Port, turned};
 use crate::spec::Spec;
+use crate::table::Table;
 use serde::{Deserialize, Serialize};
 
 /// A warp instruction on its way through the pipeline: instruction, warp slot, lanes, and for memory instructions the
@@ -154,7 +155,7 @@ pub struct Collector {
     /// From collectors to execution units, per port.
     pub ocex: [Register; PORTS],
     /// As many as bits in a mask; `count` of them exist.
-    units: Box<[Unit]>,
+    units: Table<Unit, 64>,
     count: usize,
     /// First unit of each port, and the end.
     first: [u8; PORTS + 1],
@@ -188,7 +189,7 @@ impl Collector {
         Collector {
             idoc: width.map(Register::new),
             ocex: width.map(Register::new),
-            units: vec![Unit::default(); 64].into(),
+            units: Table::default(),
             count: first[PORTS] as usize,
             first,
             of_port: std::array::from_fn(|p| (1u64 << first[p + 1]) - (1u64 << first[p])),

@@ -4,6 +4,7 @@
 //! cause, in a few instructions. A warp's bits are recomputed when something about it changes, never per cycle.
 
 use crate::kernel::{Kernel, Op, PORTS, Port};
+use crate::table::Table;
 use serde::{Deserialize, Serialize};
 
 /// Warp state of one SM. Bit `w` of every mask is warp slot `w`.
@@ -42,7 +43,7 @@ pub struct Warps {
     /// Warps resident.
     pub count: u32,
     /// Every warp slot.
-    pub of: Vec<WarpState>,
+    pub of: Table<WarpState, 64>,
     /// Warps of each CTA slot, oldest CTA first; within a CTA, lower slots are older.
     pub by_age: Vec<u64>,
     /// Scoreboard words beyond the first of each warp: pending, and pending from memory.
@@ -98,7 +99,7 @@ impl Warps {
             fp: 0,
             load: 0,
             count: 0,
-            of: vec![WarpState::default(); slots],
+            of: Table::default(),
             by_age: Vec::with_capacity(slots),
             more: Vec::new(),
             words: 1,

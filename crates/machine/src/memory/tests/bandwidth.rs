@@ -13,14 +13,14 @@ fn saturate(h: &mut Harness, windows: u64, mut next: impl FnMut(usize, u64) -> W
             h.got.clear();
         }
         for (sm, sent) in sent.iter_mut().enumerate() {
-            while h.wishes_left(sm) < 16 {
+            while h.wishes_left(sm) < 32 {
                 h.wish(next(sm, *sent));
                 *sent += 1;
             }
         }
         h.step();
     }
-    h.got.len() as f64 / (windows - windows / 2) as f64 / 8.0
+    h.got.len() as f64 / (windows - windows / 2) as f64 / 16.0
 }
 
 fn wish(sm: usize, kind: RequestKind, line: u64, sectors: u8) -> Wish {

@@ -24,7 +24,7 @@ fn l2_hit_takes_two_crossbar_passes_and_the_rop_path() {
     let mut spec = gtx480();
     let mut h = Harness::new(&spec);
     round_trip(&mut h, 0xc000_0000);
-    assert_eq!(round_trip(&mut h, 0xc000_0000), (8 + 120 + 8) * CYCLE);
+    assert_eq!(round_trip(&mut h, 0xc000_0000), (16 + 104 + 16) * CYCLE);
     spec.noc_latency_cycles = 11;
     spec.rop_latency_cycles = 30;
     let mut h = Harness::new(&spec);
@@ -52,11 +52,11 @@ fn four_sectors_of_a_line_come_one_a_cycle() {
 
 /// DRAM time of a read that finds its bank as `commands` clocks of row commands say; everything else is known.
 fn dram_miss(sent: Femtoseconds, commands: u64) -> Femtoseconds {
-    let at_dram = sent + (8 + 120 + 100) * CYCLE;
+    let at_dram = sent + (16 + 104 + 100) * CYCLE;
     let first = at_dram.div_ceil(CLOCK) * CLOCK; // the DRAM clock's first tick from there
     let data = first + (commands + 12 + 2) * CLOCK; // CL and the burst
     let filled = data.div_ceil(CYCLE) * CYCLE;
-    filled + 8 * CYCLE - sent
+    filled + 16 * CYCLE - sent
 }
 
 #[test]
@@ -87,7 +87,7 @@ fn writes_are_acknowledged_once_and_their_sectors_hit_afterwards() {
     let (sm, ack, _) = h.got[0];
     assert_eq!((sm, ack.kind, ack.sectors, ack.tag, ack.line), (1, ReplyKind::WriteAck, 0b1010, 9, 128));
     // A second flit (72 bytes in all), and a second sector access, which makes the acknowledgement.
-    assert_eq!(ack.time, (8 + 1 + 120 + 1 + 8) * CYCLE);
+    assert_eq!(ack.time, (16 + 1 + 104 + 1 + 16) * CYCLE);
     assert_eq!((h.counters().l2_accesses, h.counters().l2_misses, h.counters().dram_reads), (2, 2, 0));
     assert_eq!(h.counters().flits_to_memory, 2);
     let sent = h.now;
@@ -127,7 +127,7 @@ fn clocks_change_in_mid_run_and_latencies_follow() {
     let slow = round_trip(&mut h, 0);
     let half = period_of(350.0);
     // The harness still sends with the wire of 700 MHz; the first tick after the change keeps its place.
-    assert!(slow.abs_diff(8 * CYCLE + 128 * half) <= 2 * half, "{slow} {fast}");
+    assert!(slow.abs_diff(16 * CYCLE + 120 * half) <= 2 * half, "{slow} {fast}");
     h.memory.set_clock(Domain::Noc, 700.0, h.now);
     h.memory.set_clock(Domain::L2, 700.0, h.now);
     let again = round_trip(&mut h, 0);
