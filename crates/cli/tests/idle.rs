@@ -24,7 +24,7 @@ fn bound(unit: &Value, technique: &str) -> f64 {
 
 #[test]
 fn idleness_adds_up_and_bounds_it() {
-    for workload in ["bfs", "pathfinder"] {
+    for workload in ["pathfinder", "hotspot"] {
         let analysis = idle(&[workload]);
         for name in ["int", "fp", "lane", "sfu"] {
             let unit = unit(&analysis, name);
@@ -41,8 +41,10 @@ fn idleness_adds_up_and_bounds_it() {
             }
             assert!(bound(unit, "power gating") > 0.0);
         }
-        let lane = unit(&analysis, "lane")["idle"].as_f64().unwrap();
-        assert!(lane < unit(&analysis, "int")["idle"].as_f64().unwrap());
+        // A SIMD lane works while any of its pipelines does; pathfinder has nothing for the FP pipelines.
+        let idle = |name: &str| unit(&analysis, name)["idle"].as_f64().unwrap();
+        assert!(idle("lane") <= idle("int").min(idle("fp")), "{workload}");
+        assert_eq!(idle("lane") < idle("int"), workload == "hotspot", "{workload}");
     }
     // A divergent kernel has lanes that idle beside others.
     let bfs = idle(&["bfs"]);
