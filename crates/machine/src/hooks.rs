@@ -5,16 +5,19 @@
 //! ([`Hook::advance`]), so that skipped cycles make no difference: `advance` over a span must equal stepping through it.
 //! The hooks, after `ARCHITECTURE.md`: order, issue, lanes, datapath, governor, observer.
 
+mod cycle;
 mod governor;
 mod report;
 mod state;
 
+pub use cycle::{CycleFacts, CycleKind};
 pub use governor::{ChipView, GovernorHook, LaunchView, Order, SmView, WarpCounts, WarpSums};
 pub use report::Report;
 pub use state::{AHEAD, Ahead, SmState};
 
 use crate::activity::{COMPONENTS, LaneResidency};
 use crate::kernel::Port;
+use crate::message::Femtoseconds;
 use crate::sm::warps::Warps;
 use crate::stats::Slot;
 use warpwatt_simt::warp::Warp;
@@ -217,6 +220,31 @@ pub trait DatapathHook: Hook {
     fn decide(&mut self, query: &DatapathQuery) -> [u32; COMPONENTS];
 }
 
+/// Where a request that is outstanding has gone past.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum L1Cache {
+    /// L1 data cache.
+    Data,
+    /// L1 texture cache.
+    Texture,
+    /// L1 constant cache.
+    Constant,
+    /// L1 instruction cache.
+    Instruction,
+    /// Atomics and loads that bypass the L1s.
+    None,
+}
+
+/// A request that is outstanding: an MSHR of an L1, or an instruction that bypasses them. One of these may have
+/// several requests at a time under the same entry.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Outstanding {
+    /// Which cache missed.
+    pub cache: L1Cache,
+    /// Which of its MSHRs.
+    pub entry: u16,
+}
+
 /// What an observer hears.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Event {
@@ -246,12 +274,41 @@ pub enum Event {
         /// Warp slot.
         warp: u8,
     },
+    /// Cycles in a row, up to the present one, were of one kind. Comes before every event below.
+    Cycles(CycleKind, u64),
+    /// A miss is outstanding from this cycle on.
+    Requested(Outstanding),
+    /// Its data have come: from this cycle on it is not outstanding.
+    Answered(Outstanding),
+    /// A launch begins.
+    Launch,
+    /// From here on a core cycle has this length.
+    Period(Femtoseconds),
+}
+
+/// Which events an observer wants; it may be told of others.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Interest {
+    /// [`Event::Slot`].
+    pub slots: bool,
+    /// From [`Event::Cycles`] on.
+    pub cycles: bool,
 }
 
 /// Counts.
 pub trait ObserverHook: Hook {
     /// Something happened in a cycle.
     fn event(&mut self, now: u64, event: Event);
+
+    /// What it wants to hear.
+    fn interest(&self) -> Interest {
+        Interest { slots: true, cycles: false }
+    }
+
+    /// The governor is about to be asked: adds what it shall know of this object, under a name.
+    fn tell(&mut self, now: u64, observed: &mut Vec<(&'static str, Vec<u64>)>) {
+        let _ = (now, observed);
+    }
 }
 
 /// The hook objects of one SM.
@@ -326,6 +383,15 @@ impl SmHooks {
             return Err(format!("{} saved policy objects for an SM that has {objects}", states.len()));
         }
         self.all().zip(states).try_for_each(|(h, s)| h.load(s))
+    }
+
+    /// What any observer wants to hear.
+    pub fn interest(&self) -> Interest {
+        let all = self.observers.iter().map(|o| o.interest());
+        all.fold(Interest { slots: false, cycles: false }, |a, b| Interest {
+            slots: a.slots || b.slots,
+            cycles: a.cycles || b.cycles,
+        })
     }
 
     /// Tells all observers.

@@ -28,13 +28,15 @@ pub(super) struct Clocks {
     changes: Vec<(Femtoseconds, bool, f64)>,
     /// V/f transitions carried out.
     pub transitions: u64,
+    /// Activity samples that the governor has seen.
+    seen: usize,
     /// Core tick of the next question.
     pub ask_at: u64,
 }
 
 impl Clocks {
     pub(super) fn new(core_mhz: f64, noc_mhz: f64, dram_mhz: f64) -> Clocks {
-        Clocks { core_mhz, noc_mhz, dram_mhz, changes: Vec::new(), transitions: 0, ask_at: u64::MAX }
+        Clocks { core_mhz, noc_mhz, dram_mhz, changes: Vec::new(), transitions: 0, seen: 0, ask_at: u64::MAX }
     }
 }
 
@@ -73,9 +75,12 @@ impl Gpu {
         if tick < self.state.clocks.ask_at {
             return;
         }
+        if self.governor.as_ref().is_some_and(|g| g.wants_activity()) {
+            self.close_sample(0);
+        }
         let Some(r) = &self.state.running else { return };
         let Some(mut governor) = self.governor.take() else { return };
-        let mut views: Vec<_> = self.state.sms.iter().map(|sm| sm.view()).collect();
+        let mut views: Vec<_> = self.state.sms.iter_mut().map(|sm| sm.view()).collect();
         for (i, (view, sm)) in views.iter_mut().zip(&mut self.state.sms).enumerate() {
             view.cta_limit = r.dispatcher.allowed(i);
             view.sampled = sm.take_sampled();
@@ -89,7 +94,10 @@ impl Gpu {
             warps_per_cta: self.state.sms[0].warps_per_cta(),
             ctas_per_sm: r.stats.ctas_per_sm,
         };
-        let orders = governor.decide(&ChipView { time: now, cycle: tick, launch, core_mhz, dram_mhz, sms: &views });
+        let activity = self.state.samples.get(self.state.clocks.seen..).unwrap_or_default();
+        let view = ChipView { time: now, cycle: tick, launch, core_mhz, dram_mhz, sms: &views, activity };
+        let orders = governor.decide(&view);
+        self.state.clocks.seen = self.state.samples.len();
         let mut notes = Vec::new();
         governor.explain(&mut |name, value| notes.push((name.to_owned(), value)));
         let (asked, interval) = (self.state.clocks.ask_at, governor.interval().max(1));
@@ -131,6 +139,12 @@ impl Gpu {
             }
             Order::CoreMhz(mhz) => self.order_clock(false, mhz),
             Order::DramMhz(mhz) => self.order_clock(true, mhz),
+            Order::Halt(cycles) => {
+                for sm in &mut self.state.sms {
+                    let until = sm.clock().tick_at(now) + cycles;
+                    sm.stall_until(until);
+                }
+            }
         }
     }
 
@@ -147,7 +161,10 @@ impl Gpu {
         }
         let period = self.state.sms[0].clock().period();
         let transition = (dvfs.transition_ns * 1e6) as Femtoseconds + dvfs.transition_core_cycles as u64 * period;
-        let at = self.state.now + transition;
+        // What is ordered while the SMs halt (for the governor's own work) begins when they go on.
+        let halted =
+            if memory { 0 } else { self.state.sms[0].clock().time_or_never(self.state.sms[0].stalled_until()) };
+        let at = self.state.now.max(halted) + transition;
         if dvfs.transition_halts && !memory {
             for sm in &mut self.state.sms {
                 let until = sm.clock().tick_at(at);

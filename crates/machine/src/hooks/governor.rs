@@ -1,6 +1,7 @@
 //! The governor hook: concurrency, voltage and frequency of the whole chip, decided now and then.
 
 use super::Hook;
+use crate::activity::Sample;
 use crate::message::Femtoseconds;
 use crate::stats::Counters;
 use serde::{Deserialize, Serialize};
@@ -61,6 +62,8 @@ pub struct SmView {
     pub paused_ctas: u32,
     /// The most CTAs that may run at present.
     pub cta_limit: u32,
+    /// What the SM's observers have to tell ([`ObserverHook::tell`](super::ObserverHook::tell)).
+    pub observed: Vec<(&'static str, Vec<u64>)>,
 }
 
 /// A launch as a governor sees it.
@@ -93,6 +96,9 @@ pub struct ChipView<'a> {
     pub dram_mhz: f64,
     /// SMs.
     pub sms: &'a [SmView],
+    /// What was counted since the last question, in time order, for a governor that wants it
+    /// ([`GovernorHook::wants_activity`]).
+    pub activity: &'a [Sample],
 }
 
 /// A governor's order. It takes effect at the first window boundary at or after it was given.
@@ -111,6 +117,9 @@ pub enum Order {
     CoreMhz(f64),
     /// Memory domain (crossbar, L2, controllers, DRAM), as a DRAM command clock; the others keep their ratio to it.
     DramMhz(f64),
+    /// No SM issues for so many core cycles: what deciding costs. A change of the SM clock ordered after it waits for its
+    /// end.
+    Halt(u64),
 }
 
 /// Concurrency, voltage and frequency.
@@ -121,6 +130,11 @@ pub trait GovernorHook: Hook {
     /// Core cycles between two samples of what warps wait for, if it wants any.
     fn sampling(&self) -> Option<u64> {
         None
+    }
+
+    /// Wants [`ChipView::activity`]: each question then closes an activity sample.
+    fn wants_activity(&self) -> bool {
+        false
     }
 
     /// A launch is about to begin. Clocks ordered before the first one are the run's first: no transition.

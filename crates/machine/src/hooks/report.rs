@@ -27,6 +27,15 @@ impl Report {
         sum.iter_mut().zip(bins).for_each(|(sum, bin)| *sum += bin);
     }
 
+    /// Raises the bins of a histogram to these, where they are more: the most of any SM.
+    pub fn raise_histogram(&mut self, name: &str, bins: &[u64]) {
+        let most = self.histograms.entry(name.to_owned()).or_default();
+        if most.len() < bins.len() {
+            most.resize(bins.len(), 0);
+        }
+        most.iter_mut().zip(bins).for_each(|(most, bin)| *most = (*most).max(*bin));
+    }
+
     /// A count; 0 if nothing was counted.
     pub fn count(&self, name: &str) -> u64 {
         self.counts.get(name).copied().unwrap_or(0)

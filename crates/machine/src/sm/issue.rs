@@ -55,7 +55,9 @@ impl Sm {
                 None => self.idle_cause(pool, ready),
             };
             self.counts.slots[slot as usize] += 1;
-            self.hooks.observe(self.now, Event::Slot(slot, 1));
+            if self.slots_heard {
+                self.hooks.observe(self.now, Event::Slot(slot, 1));
+            }
         }
     }
 

@@ -25,9 +25,23 @@ pub enum Outcome {
     QueueFull,
 }
 
+/// Requests that went out and were answered in this cycle, by MSHR; kept only while somebody observes.
+#[derive(Clone, Debug, Default)]
+pub struct MissLog {
+    /// Somebody observes.
+    pub on: bool,
+    /// Went out.
+    pub requested: Vec<u16>,
+    /// Were answered.
+    pub answered: Vec<u16>,
+}
+
 /// One L1 cache.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct L1 {
+    /// For observers.
+    #[serde(skip)]
+    pub log: MissLog,
     tags: TagArray,
     mshr: Mshr,
     /// Sectors still to come, and the cycle of the miss, per MSHR.
@@ -103,6 +117,7 @@ impl L1 {
     /// An empty cache.
     pub fn new(spec: &CacheSpec, traffic: Traffic) -> L1 {
         L1 {
+            log: MissLog::default(),
             tags: TagArray::new(spec),
             mshr: Mshr::new(spec.mshrs, spec.mshr_merges),
             left: vec![0; spec.mshrs.max(1) as usize],
@@ -184,6 +199,9 @@ impl L1 {
                 let sectors = (self.line_bytes / SECTOR_BYTES) as u32;
                 self.left[entry as usize] = sectors as u8;
                 self.since[entry as usize] = now;
+                if self.log.on {
+                    self.log.requested.push(entry as u16);
+                }
                 let old = self.tags.replace(at, line);
                 self.evicted = old.map(|old| old.address);
                 if let Some(old) = old
@@ -256,6 +274,9 @@ impl L1 {
         }
         self.latency.0 += now - self.since[e];
         self.latency.1 += 1;
+        if self.log.on {
+            self.log.answered.push(entry as u16);
+        }
         self.mshr.tags(entry).iter().for_each(|&tag| self.ready.push(tag));
         self.mshr.release(entry);
     }

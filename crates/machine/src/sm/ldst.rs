@@ -12,7 +12,7 @@ use crate::ring::Ring;
 use crate::sm::coalesce::{self, Route, Transaction};
 use crate::sm::collector::{Collector, Flight};
 use crate::sm::hear::Hear;
-use crate::sm::l1::{L1, Outcome, Port};
+use crate::sm::l1::{L1, MissLog, Outcome, Port};
 use crate::spec::Spec;
 use serde::{Deserialize, Serialize};
 use warpwatt_simt::effect::{AtomicDest, Effect, EffectKind};
@@ -84,6 +84,13 @@ pub struct Ldst {
     pub l1c: L1,
     /// Texture cache.
     pub l1t: L1,
+    /// Requests of bypassing loads and atomics that are outstanding, and what observers hear of them.
+    past: u32,
+    /// See `past`.
+    #[serde(skip)]
+    pub log: MissLog,
+    /// The dispatched instruction could not send in this cycle.
+    unsent: bool,
     /// Bypassing loads and atomics that have returned.
     returned: Ring<u16>,
     write_back: Option<u16>,
@@ -126,6 +133,9 @@ impl Ldst {
             l1d: L1::new(&spec.l1d, Traffic::Data),
             l1c: L1::new(&spec.l1c, Traffic::Constant),
             l1t: L1::new(&spec.l1t, Traffic::Texture),
+            past: 0,
+            log: MissLog::default(),
+            unsent: false,
             returned: Ring::new(LOADS),
             write_back: None,
             turn: 0,
@@ -266,6 +276,7 @@ impl Ldst {
     /// Each port of the unit dispatches, and takes the next instruction from the OCEX register.
     #[inline(always)]
     pub fn dispatch_all(&mut self, now: u64, port: &mut Port<'_>, collector: &mut Collector, hear: &mut Hear<'_>) {
+        self.unsent = false;
         for i in 0..self.width {
             if i > 0 {
                 self.accept(collector);
@@ -338,13 +349,18 @@ impl Ldst {
             }
             ReplyKind::Atomic => {
                 let id = (reply.tag - 1) as u16;
+                self.answered(id);
                 let load = self.loads[id as usize];
                 if let Some(result) = result {
                     hear.atomic(load.warp, load.dest, &result);
                 }
                 self.returned.push(id);
             }
-            ReplyKind::Data if reply.tag != 0 => self.returned.push((reply.tag - 1) as u16),
+            ReplyKind::Data if reply.tag != 0 => {
+                let id = (reply.tag - 1) as u16;
+                self.answered(id);
+                self.returned.push(id);
+            }
             ReplyKind::Data => {
                 let cache = match reply.traffic {
                     Traffic::Texture => &mut self.l1t,
@@ -358,6 +374,33 @@ impl Ldst {
             }
             ReplyKind::Credit => {}
         }
+    }
+
+    /// A request that went past the L1s is answered.
+    fn answered(&mut self, id: u16) {
+        self.past -= 1;
+        if self.log.on {
+            self.log.answered.push(id);
+        }
+    }
+
+    /// A load or atomic is outstanding.
+    pub fn awaits(&self) -> bool {
+        self.past > 0 || [&self.l1d, &self.l1c, &self.l1t].iter().any(|c| c.missing())
+    }
+
+    /// It has something to send and cannot: no MSHR or line is free, or a queue is full.
+    pub fn full(&self) -> bool {
+        self.held_up.is_some() || self.unsent
+    }
+
+    /// Parts of one instruction take turns at shared memory's banks or at the cache's port.
+    pub fn conflict(&self) -> bool {
+        !self.unsent
+            && self.dispatched.is_some_and(|d| {
+                let list = &self.lists[d.flight.slot() as usize];
+                (d.next > 0 && (d.next as usize) < list.transactions.len()) || list.shared_cycles > 1
+            })
     }
 
     /// The end of the L1's delay line.
@@ -425,6 +468,7 @@ impl Ldst {
         let count = list.transactions.len();
         if (d.next as usize) < count {
             if !self.transaction(now, d, port, hear) {
+                self.unsent = true;
                 return;
             }
             d.next += 1;
@@ -495,6 +539,10 @@ impl Ldst {
                 if !port.send(request) {
                     hear.counts.counters.l1d_stall_queue += 1;
                     return false;
+                }
+                self.past += 1;
+                if self.log.on {
+                    self.log.requested.push(load);
                 }
                 if atomic {
                     port.outbox.atomics.push(list.payloads[t.payload as usize]);

@@ -18,11 +18,14 @@ pub mod sampler;
 pub mod warps;
 
 mod issue;
+mod observe;
 
 use crate::activity::SmEvent;
 use crate::activity::{COMPONENTS, SmActivity};
 use crate::clock::Clock;
-use crate::hooks::{DatapathQuery, Event, LanesHook, Report, SmHooks, SmState, SmView, WarpCounts, WarpSums};
+use crate::hooks::{
+    CycleFacts, CycleKind, DatapathQuery, Event, LanesHook, Report, SmHooks, SmState, SmView, WarpCounts, WarpSums,
+};
 use crate::kernel::{Kernel, PORTS, Port as ExecutionPort};
 use crate::message::{Femtoseconds, ReplyKind, Traffic, packet_flits};
 use crate::ring::Ring;
@@ -107,6 +110,14 @@ pub struct Sm {
     /// Some of the policy's objects are told of every cycle.
     #[serde(skip)]
     followed: bool,
+    /// Some observer wants to hear of issue slots.
+    #[serde(skip)]
+    slots_heard: bool,
+    /// Some observer wants to hear of cycles and requests.
+    #[serde(skip)]
+    observed: bool,
+    /// What it has not heard of.
+    span: observe::Span,
     /// The next cycle at which a policy's object acts by itself.
     act_at: u64,
     /// End of the present datapath interval, and what was counted when it began: issue per port, busy per component,
@@ -165,6 +176,9 @@ impl Sm {
             hooks: SmHooks::default(),
             watched: false,
             followed: false,
+            slots_heard: false,
+            observed: false,
+            span: observe::Span::default(),
             act_at: u64::MAX,
             interval: Interval { end: u64::MAX, ..Interval::default() },
             counts: Counts::new(),
@@ -180,16 +194,21 @@ impl Sm {
         self.interval.start = self.now;
         self.take_hooks(hooks);
         self.act_at = self.hooks.next_event(self.now);
+        self.hooks.observe(self.now, Event::Period(self.clock.period()));
     }
 
     fn take_hooks(&mut self, hooks: SmHooks) {
         self.watched = hooks.lanes.as_ref().is_some_and(|l| l.watches());
         self.hooks = hooks;
         self.followed = self.hooks.follow_time();
+        let interest = self.hooks.interest();
+        self.slots_heard = interest.slots;
+        self.set_observed(interest.cycles);
     }
 
     /// Adds what the policy's objects have counted.
     pub fn report(&mut self, report: &mut Report) {
+        self.tell_span();
         self.hooks.report(self.now, report);
     }
 
@@ -223,8 +242,11 @@ impl Sm {
         self.counts.take_activity(self.now)
     }
 
-    /// What a governor sees.
-    pub fn view(&self) -> SmView {
+    /// What a governor sees, who is about to be asked.
+    pub fn view(&mut self) -> SmView {
+        self.tell_span();
+        let mut observed = Vec::new();
+        self.hooks.observers.iter_mut().for_each(|o| o.tell(self.now, &mut observed));
         let ctas = self.warps.by_age.len() as u32;
         SmView {
             counters: self.counts.counters.clone(),
@@ -234,6 +256,7 @@ impl Sm {
             ctas,
             paused_ctas: ctas.saturating_sub(self.cta_limit),
             cta_limit: 0,
+            observed,
         }
     }
 
@@ -264,6 +287,11 @@ impl Sm {
         self.warps.pause_all_but(self.cta_limit);
     }
 
+    /// The cycle before which the SM issues nothing.
+    pub fn stalled_until(&self) -> u64 {
+        self.stalled_until
+    }
+
     /// The SM issues nothing before this cycle.
     pub fn stall_until(&mut self, cycle: u64) {
         self.stalled_until = self.stalled_until.max(cycle);
@@ -283,7 +311,9 @@ impl Sm {
         self.warps.set_words(kernel.words);
         self.ldst.begin(kernel.launch.program.local_bytes);
         self.fetch.l1i.begin();
+        self.tell_span();
         self.now = self.now.max(tick);
+        self.hooks.observe(self.now, Event::Launch);
         self.kernel = Some(kernel);
     }
 
@@ -305,6 +335,8 @@ impl Sm {
     /// Changes the core clock from the first tick at or after `time` on. The SM must stand before that tick.
     pub fn set_period(&mut self, time: Femtoseconds, period: Femtoseconds) {
         self.clock.change(time, period);
+        self.tell_span();
+        self.hooks.observe(self.now, Event::Period(period));
     }
 
     /// Time of the next cycle in which something can happen; `u64::MAX` if only a message can wake it.
@@ -436,11 +468,17 @@ impl Sm {
     /// Cycles pass in which nothing happens.
     #[inline(always)]
     fn pass(&mut self, cycles: u64) {
+        if self.observed {
+            let kind = CycleKind::of(&self.cycle_facts());
+            self.passed(kind, cycles);
+        }
         for i in 0..self.orders.len() {
             // Warps are ready in a span that passes only while the SM stands still for a V/f transition.
             let slot = self.idle_cause(self.pools[i], self.warps.ready() & self.pools[i]);
             self.counts.slots[slot as usize] += cycles;
-            self.hooks.observe(self.now, Event::Slot(slot, cycles));
+            if self.slots_heard {
+                self.hooks.observe(self.now, Event::Slot(slot, cycles));
+            }
         }
         if self.now + cycles > self.sampler.next {
             let counts = self.warps_now();
@@ -504,12 +542,18 @@ impl Sm {
             let delayed = self.collector.step(kernel, written);
             self.counts.counters.register_bank_conflicts += delayed as u64;
         }
+        let observed = if self.observed { Some((self.cycle_facts(), self.issued)) } else { None };
         if self.now >= self.sampler.next {
             self.issue_and_sample(time, kernel, x, memory, effect);
         } else {
             self.issue(time, kernel, x, memory, effect);
         }
         self.fetch.step(self.now, kernel, &mut self.warps, &self.threads, &mut self.counts);
+        if let Some((facts, before)) = observed {
+            self.tell_requests();
+            let issued = self.issued.iter().zip(before).map(|(now, before)| now - before).sum::<u64>() as u32;
+            self.passed(CycleKind::of(&CycleFacts { issued, ..facts }), 1);
+        }
         if self.watched {
             self.watch(kernel);
         }

@@ -229,6 +229,7 @@ impl ObserverHook for Counter {
             Event::Miss { .. } => (3, 1),
             Event::LoadDone { .. } => (4, 1),
             Event::Evicted { .. } => (5, 1),
+            _ => return,
         };
         self.0[place].fetch_add(n, Ordering::Relaxed);
     }

@@ -1,0 +1,108 @@
+//! What observers are told of the SM's cycles: their kinds ([`CycleKind`]), and requests that go out and are answered.
+//!
+//! One classification a cycle serves all observers; cycles of one kind in a row are told as one, before anything else
+//! happens that observers hear of. Nothing of this is done unless an observer wants it.
+
+use crate::hooks::{CycleFacts, CycleKind, Event, L1Cache, Outstanding};
+use crate::kernel::Port;
+use crate::sm::Sm;
+use serde::{Deserialize, Serialize};
+
+/// Cycles in a row of one kind that observers have not been told of.
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
+pub(super) struct Span {
+    kind: CycleKind,
+    cycles: u64,
+}
+
+impl Sm {
+    /// What decides the kind of a cycle, before anything issues in it. Paused warps wait for nothing.
+    pub(super) fn cycle_facts(&self) -> CycleFacts {
+        let w = &self.warps;
+        let alive = w.resident & !(w.finished | w.paused);
+        let free = alive & !(w.on_atomic | w.on_fence | w.asleep | w.at_barrier);
+        let right = free & !w.wrong_path;
+        let raw = right & w.buffered & !w.clear & !w.on_memory;
+        let mut taken = 0;
+        for port in [Port::Sp, Port::Sfu] {
+            if !self.collector.idoc[port as usize].free() {
+                taken |= w.port[port as usize];
+            }
+        }
+        CycleFacts {
+            empty: w.resident == 0,
+            halted: self.stalled_until > self.now,
+            issued: 0,
+            schedulers: self.schedulers_on() as u32,
+            control: free & w.wrong_path != 0,
+            conflict: self.ldst.conflict(),
+            load: self.ldst.awaits() || self.fetch.l1i.missing(),
+            fetch: w.on_fetch != 0 && self.fetch.l1i.missing(),
+            memory: right & w.on_memory | alive & w.on_atomic != 0,
+            arithmetic: raw | w.ready() & taken != 0,
+            full: self.ldst.full(),
+            stores: free == 0 && alive & w.asleep == 0 && (w.on_fence | w.resident & w.finished) != 0,
+        }
+    }
+
+    /// Cycles of one kind have passed.
+    #[inline]
+    pub(super) fn passed(&mut self, kind: CycleKind, cycles: u64) {
+        if kind != self.span.kind {
+            self.tell_span();
+            self.span.kind = kind;
+        }
+        self.span.cycles += cycles;
+    }
+
+    /// Observers hear of all cycles before the present one.
+    pub(super) fn tell_span(&mut self) {
+        let cycles = std::mem::take(&mut self.span.cycles);
+        if cycles > 0 {
+            self.hooks.observe(self.now, Event::Cycles(self.span.kind, cycles));
+        }
+    }
+
+    /// Observers hear what was answered and what went out in this cycle.
+    #[inline]
+    pub(super) fn tell_requests(&mut self) {
+        let logs = [&self.ldst.l1d.log, &self.ldst.l1t.log, &self.ldst.l1c.log, &self.fetch.l1i.log, &self.ldst.log];
+        if logs.iter().any(|log| !log.requested.is_empty() || !log.answered.is_empty()) {
+            self.tell_logged();
+        }
+    }
+
+    fn tell_logged(&mut self) {
+        self.tell_span();
+        let (now, hooks) = (self.now, &mut self.hooks);
+        let ldst = &mut self.ldst;
+        let mut logs = [
+            (L1Cache::Data, &mut ldst.l1d.log),
+            (L1Cache::Texture, &mut ldst.l1t.log),
+            (L1Cache::Constant, &mut ldst.l1c.log),
+            (L1Cache::Instruction, &mut self.fetch.l1i.log),
+            (L1Cache::None, &mut ldst.log),
+        ];
+        for (cache, log) in &mut logs {
+            log.answered.drain(..).for_each(|entry| {
+                hooks.observe(now, Event::Answered(Outstanding { cache: *cache, entry }));
+            });
+        }
+        for (cache, log) in &mut logs {
+            log.requested.drain(..).for_each(|entry| {
+                hooks.observe(now, Event::Requested(Outstanding { cache: *cache, entry }));
+            });
+        }
+    }
+
+    /// Somebody observes cycles and requests, or nobody does.
+    pub(super) fn set_observed(&mut self, observed: bool) {
+        self.observed = observed;
+        let ldst = &mut self.ldst;
+        for log in [&mut ldst.l1d.log, &mut ldst.l1t.log, &mut ldst.l1c.log, &mut self.fetch.l1i.log, &mut ldst.log] {
+            log.on = observed;
+            log.requested.reserve(64);
+            log.answered.reserve(64);
+        }
+    }
+}
