@@ -23,6 +23,9 @@ pub enum Command {
     Compare(Box<CompareArgs>),
     /// Say how idle the execution units are, and what could be saved at most
     Idle(IdleArgs),
+    /// Predict run times at other SM clocks with CRISP and its rivals, from one run; --verify says how right they are
+    #[command(after_help = PREDICT_EXAMPLES)]
+    Predict(PredictArgs),
     /// Go on with an interrupted run from its last checkpoint
     Resume(ResumeArgs),
     /// Say of each kernel of PTX files whether it can run, and what it needs
@@ -58,6 +61,12 @@ Examples:
   warpwatt compare all --policies all --gpu gtx480 --set cpg.wake_up=9 --csv > table.csv
 
 Exit code: 0 fine; 1 a run failed, or interrupted (the same command goes on); 2 the input is wrong.";
+
+const PREDICT_EXAMPLES: &str = "\
+Examples:
+  warpwatt predict gaussian
+  warpwatt predict gaussian bfs hotspot --size full --verify --html predict.html
+  warpwatt predict my.toml --gpu c2050 --verify --json";
 
 /// Splits of the leakage among components.
 #[derive(Clone, Copy, Debug, ValueEnum)]
@@ -273,6 +282,41 @@ pub struct IdleArgs {
     /// Write the run directory DIR, or look the run up there
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
+}
+
+/// `predict`.
+#[derive(Debug, Args)]
+pub struct PredictArgs {
+    /// Workloads (`all`: the suite) and launch descriptions (.toml)
+    #[arg(required = true, value_name = "WORKLOAD|FILE.toml")]
+    pub programs: Vec<String>,
+    /// Input size of workloads
+    #[arg(long, value_enum, default_value_t = Size::Small)]
+    pub size: Size,
+    /// A preset's name or a GPU file (.toml): its P-states are predicted
+    #[arg(long, value_name = "NAME|FILE", default_value = warpwatt_lab::predict::DEFAULT_GPU)]
+    pub gpu: String,
+    /// Set a parameter of the GPU, or of a model (crisp.store_wait=…); may be repeated
+    #[arg(long, value_name = "NAME=VALUE")]
+    pub set: Vec<String>,
+    /// Run every P-state too, and say how far off the predictions are
+    #[arg(long)]
+    pub verify: bool,
+    /// Simulations at a time, each on one core [default: as many as there are cores]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=256))]
+    pub jobs: Option<u32>,
+    /// Print as JSON, and nothing else, on standard output
+    #[arg(long)]
+    pub json: bool,
+    /// Write a page with plots
+    #[arg(long, value_name = "FILE")]
+    pub html: Option<PathBuf>,
+    /// Folder of run directories: what is in it is looked up
+    #[arg(long, value_name = "DIR", default_value = "runs")]
+    pub store: PathBuf,
+    /// Simulate all runs, also those in the store
+    #[arg(long)]
+    pub force: bool,
 }
 
 /// `resume`.

@@ -40,6 +40,7 @@ fn perform(cli: Cli) -> Result<u8, Problem> {
         Command::Run(args) => commands::run::run(*args),
         Command::Compare(args) => commands::compare::compare(*args),
         Command::Idle(args) => commands::idle::idle(args),
+        Command::Predict(args) => commands::predict::predict(args),
         Command::Resume(args) => commands::run::resume(args),
         Command::Check(args) => commands::check::check(args),
         Command::List(args) => commands::list::list(args),

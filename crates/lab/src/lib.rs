@@ -12,6 +12,7 @@ pub mod governor;
 pub mod idle;
 pub mod job;
 pub mod power;
+pub mod predict;
 pub mod problem;
 pub mod record;
 pub mod report;

@@ -18,6 +18,7 @@
 pub mod always_on;
 pub mod ccws;
 pub mod cpg;
+pub mod crisp;
 pub mod dyncta;
 pub mod equalizer;
 pub mod itap;

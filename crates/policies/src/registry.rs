@@ -3,7 +3,7 @@
 use crate::error::{PolicyError, suggest};
 use crate::system::Definition;
 use crate::{
-    always_on, ccws, cpg, dyncta, equalizer, itap, lane_clock_gating, origami, pats, permute, static_point,
+    always_on, ccws, cpg, crisp, dyncta, equalizer, itap, lane_clock_gating, origami, pats, permute, static_point,
     warped_gates,
 };
 
@@ -29,6 +29,30 @@ pub const POLICIES: &[Definition] = &[
     Definition::of::<static_point::Static<2>>(),
     Definition::of::<static_point::Static<3>>(),
     Definition::of::<static_point::Ctas>(),
+    Definition::of::<crisp::CrispModel>(),
+    Definition::of::<crisp::CrispLModel>(),
+    Definition::of::<crisp::LeadModel>(),
+    Definition::of::<crisp::CritModel>(),
+    Definition::of::<crisp::StallModel>(),
+    Definition::of::<crisp::MissModel>(),
+    Definition::of::<crisp::CrispEdp>(),
+    Definition::of::<crisp::CrispEd2p>(),
+    Definition::of::<crisp::CrispEnergy>(),
+    Definition::of::<crisp::CrispLEdp>(),
+    Definition::of::<crisp::CrispLEd2p>(),
+    Definition::of::<crisp::CrispLEnergy>(),
+    Definition::of::<crisp::LeadEdp>(),
+    Definition::of::<crisp::LeadEd2p>(),
+    Definition::of::<crisp::LeadEnergy>(),
+    Definition::of::<crisp::CritEdp>(),
+    Definition::of::<crisp::CritEd2p>(),
+    Definition::of::<crisp::CritEnergy>(),
+    Definition::of::<crisp::StallEdp>(),
+    Definition::of::<crisp::StallEd2p>(),
+    Definition::of::<crisp::StallEnergy>(),
+    Definition::of::<crisp::MissEdp>(),
+    Definition::of::<crisp::MissEd2p>(),
+    Definition::of::<crisp::MissEnergy>(),
 ];
 
 /// A policy by its name.

@@ -65,7 +65,7 @@ fn request(args: &CompareArgs) -> Result<CompareRequest, Problem> {
 }
 
 /// Workloads and launch descriptions; `all` is every workload.
-fn programs(names: &[String], size: &str) -> Result<Vec<ProgramRequest>, Problem> {
+pub(super) fn programs(names: &[String], size: &str) -> Result<Vec<ProgramRequest>, Problem> {
     let mut programs = Vec::new();
     for name in names {
         if name == "all" {

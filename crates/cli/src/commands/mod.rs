@@ -6,5 +6,6 @@ pub mod gpu;
 pub mod idle;
 pub mod list;
 pub mod policies;
+pub mod predict;
 pub mod run;
 pub mod schema;

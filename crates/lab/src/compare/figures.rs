@@ -30,6 +30,8 @@ pub struct Figures {
     pub unit_energy: Option<f64>,
     /// Energy × time over the baseline's.
     pub edp: Option<f64>,
+    /// Energy × time² over the baseline's.
+    pub ed2p: Option<f64>,
 }
 
 /// A line of the table.
@@ -101,7 +103,7 @@ pub struct Column {
 }
 
 /// The table's columns.
-pub const COLUMNS: [Column; 8] = [
+pub const COLUMNS: [Column; 9] = [
     Column {
         key: "time",
         title: "time",
@@ -171,6 +173,15 @@ pub const COLUMNS: [Column; 8] = [
         title: "EDP",
         meaning: "energy × time over the baseline's",
         figure: |f| f.edp,
+        more_is_better: false,
+        only_gating: false,
+        show: Show::Ratio,
+    },
+    Column {
+        key: "ed2p",
+        title: "ED²P",
+        meaning: "energy × time² over the baseline's",
+        figure: |f| f.ed2p,
         more_is_better: false,
         only_gating: false,
         show: Show::Ratio,

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use warpwatt_policies::registry::POLICIES;
 use warpwatt_policies::selection::definitions;
-use warpwatt_policies::{Baseline, always_on, equalizer, split};
+use warpwatt_policies::{Baseline, HookKind, always_on, equalizer, split};
 use warpwatt_power::PowerOptions;
 
 /// A scheduler that all runs shall have, whatever their papers say.
@@ -175,7 +175,9 @@ impl Plan {
 
 /// Names of the policies, `all` and the default written out; each must exist, once.
 fn names(request: &CompareRequest) -> Outcome<Vec<String>> {
-    let everything = || POLICIES.iter().filter(|d| d.about.name != always_on::NAME);
+    // Policies that only observe change nothing.
+    let acts = |d: &&warpwatt_policies::Definition| d.about.hooks.iter().any(|h| *h != HookKind::Observer);
+    let everything = || POLICIES.iter().filter(|d| d.about.name != always_on::NAME).filter(acts);
     let mut names: Vec<String> = Vec::new();
     for given in request.policies.iter().map(|name| name.trim()) {
         if given == "all" {

@@ -106,6 +106,7 @@ pub(super) fn figures(record: &Record, baseline: Option<&Record>, lanes: bool) -
         unit_joules: unit_joules(record),
         unit_energy: ratio(unit_joules(record), baseline.map(unit_joules)),
         edp: ratio(edp(record), baseline.map(edp)),
+        ed2p: ratio(seconds(record) * edp(record), baseline.map(|b| seconds(b) * edp(b))),
     }
 }
 
@@ -136,6 +137,7 @@ fn averages(plan: &Plan, lines: &[Line]) -> Vec<Line> {
             energy: mean("energy"),
             unit_energy: mean("unit_energy"),
             edp: mean("edp"),
+            ed2p: mean("ed2p"),
         };
         let baseline = plan.groups[entry.group].name.clone();
         Line {

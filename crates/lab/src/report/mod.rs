@@ -10,7 +10,7 @@ mod history;
 use crate::compare::{COLUMNS, Comparison, Done, Line, Run};
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
-const STYLE: &str = include_str!("style.css");
+pub(crate) const STYLE: &str = include_str!("style.css");
 
 /// Workloads up to this many are shown unfolded.
 const UNFOLDED: usize = 2;
@@ -161,6 +161,6 @@ fn legend() -> Markup {
 }
 
 /// A percentage as SVG has it.
-fn percent(share: f64) -> String {
+pub(crate) fn percent(share: f64) -> String {
     format!("{:.2}%", 100.0 * share)
 }
