@@ -1,10 +1,10 @@
 //! The load/store unit: address lists, shared memory, the L1 data, constant and texture caches, and write-back.
 //!
 //! One instruction at a time is dispatched; it makes one transaction a cycle. Global and local transactions pass through
-//! a delay line as long as the L1's hit latency and are looked up at its end. Each cycle one reply from the crossbar is
-//! taken, and one result (a shared-memory load, or one returned transaction) is written back; L1 and constant hits
-//! write back on the side. A failed look-up (no line, no MSHR, miss queue full) holds up the delay line and is counted
-//! as an L1 stall cycle by its cause.
+//! a delay line as long as the L1's hit latency and are looked up at its end. Each cycle a reply from the crossbar is
+//! taken (more, where its clock is faster), and one result (a shared-memory load, or one returned transaction) is written
+//! back; L1 and constant hits write back on the side. A failed look-up (no line, no MSHR, miss queue full) holds up the
+//! delay line and is counted as an L1 stall cycle by its cause.
 
 use crate::activity::SmEvent;
 use crate::message::{AtomicPayload, AtomicResult, Reply, ReplyKind, Request, RequestKind, Traffic};
@@ -339,8 +339,9 @@ impl Ldst {
         };
     }
 
+    /// A reply has come.
     #[inline(always)]
-    fn take(&mut self, now: u64, reply: Reply, result: Option<AtomicResult>, hear: &mut Hear<'_>) {
+    pub fn take(&mut self, now: u64, reply: Reply, result: Option<AtomicResult>, hear: &mut Hear<'_>) {
         match reply.kind {
             ReplyKind::WriteAck => {
                 if reply.tag != u32::MAX {

@@ -50,6 +50,11 @@ use warpwatt_simt::fault::{Fault, FaultKind};
 use warpwatt_simt::memory::GlobalMemory;
 use warpwatt_simt::warp::Warp;
 
+/// Replies, of 32 bytes each, that an SM takes in a core cycle at most: those of a line. A faster crossbar brings more
+/// than one; GPGPU-Sim hands over a whole line's packet in a core cycle, so that memory bandwidth does not shrink with
+/// the SMs' clock.
+const REPLIES_PER_CYCLE: u32 = 4;
+
 /// A CTA slot.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 struct Slot {
@@ -728,6 +733,19 @@ impl Sm {
             banks: self.collector.banks,
         };
         self.ldst.step(self.now, &mut port, reply, &mut hear);
+        // Where the crossbar's clock is the faster one: more of what has come.
+        for _ in 1..REPLIES_PER_CYCLE {
+            let Some(&front) = self.ldst.replies.front().filter(|r| r.time <= ready) else { break };
+            self.ldst.replies.pop();
+            let in_flits = packet_flits(front.kind.data_sectors(), self.flit_bytes);
+            hear.counts.events(SmEvent::FlitIn, in_flits.into());
+            if front.traffic == Traffic::Instruction {
+                self.fetch.l1i.fill(front.line, front.sectors, self.now);
+            } else {
+                let result = if front.kind == ReplyKind::Atomic { self.ldst.results.pop() } else { None };
+                self.ldst.take(self.now, front, result, &mut hear);
+            }
+        }
         self.ldst.dispatch_all(self.now, &mut port, &mut self.collector, &mut hear);
         *committed += hear.committed;
         let written = hear.written;
