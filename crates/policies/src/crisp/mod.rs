@@ -20,8 +20,8 @@
 //! *Decisions*: SM cycles without a warp, and cycles in which the controller's software or a change of P-state keeps the
 //! SMs from issuing, count for nothing. Cycles in which all warps that are left wait for their stores are store stalls
 //! (`store_wait`; by the letter of rule D they are computation). When an interval ends, what is outstanding counts up to
-//! there, and is stamped anew. Dynamic energy is predicted as §4 writes it, power at the P-state times the present time
-//! (`dynamic`): that is V²f, less than the V² that the same work takes.
+//! there, and is stamped anew. Dynamic energy is predicted by the work done, ∝ V² (`dynamic`): §4 writes power at the
+//! P-state (∝ V²f) times the present time, which promises a slower clock more than it keeps (`dynamic=power`).
 
 pub mod governor;
 pub mod model;
@@ -74,7 +74,7 @@ policy_parameters! {
         /// Time that `energy` may lose against the highest clock.
         loss: f64 = 0.01, number("1", 0.0, 10.0).from("CRISP §5.4");
         /// Dynamic energy at another P-state: `power` (V²f × present time) or `work` (V²).
-        dynamic: DynamicEnergy = DynamicEnergy::Power, plain().from("CRISP §4");
+        dynamic: DynamicEnergy = DynamicEnergy::Work, plain().from("decision; CRISP §4 writes `power`");
         /// Cycles in which all warps that are left wait for their stores: `stall` or `compute`.
         store_wait: StoreWait = StoreWait::Stall, plain().from("decision");
         /// Memory latency that MISS counts with; 0 for that of a DRAM read on the idle GPU.
