@@ -30,7 +30,7 @@ impl GovernorHook for Limits {
     }
     fn launch(&mut self, launch: &LaunchView<'_>) -> Vec<Order> {
         assert!(launch.ctas > 0 && launch.ctas_per_sm > 0 && launch.warps_per_cta > 0);
-        self.first.map_or(Vec::new(), |limit| all(limit))
+        self.first.map_or(Vec::new(), all)
     }
     fn decide(&mut self, chip: &ChipView<'_>) -> Vec<Order> {
         self.seen.lock().unwrap().push(chip.sms[0].clone());
