@@ -43,7 +43,7 @@ LOOP:
     add.u32 %r2, %r2, %r4; add.u32 %r2, %r2, %r5; add.u32 %r2, %r2, %r6; add.u32 %r2, %r2, %r7;
     sub.u32 %r1, %r1, 4; setp.ne.u32 %p1, %r1, 0; @%p1 bra LOOP;
     st.global.u32 [%rd3], %r2;";
-    let (ctas, block, n) = (90, 256, 40);
+    let (ctas, block, n) = (90, 256, 80);
     let data = vec![1; (ctas * block * n * 4) as usize];
     let mut bench = Bench::new(spec, options, &kernel("", body), &data, u64::from(ctas * block * 4));
     bench.launch(ctas, block, n.into()).unwrap();
