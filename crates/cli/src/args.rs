@@ -58,6 +58,7 @@ const COMPARE_EXAMPLES: &str = "\
 Examples:
   warpwatt compare hotspot
   warpwatt compare hotspot bfs srad --policies cpg,origami --size full
+  warpwatt compare heartwall --policies itap-pow,itap-pow:peek_ahead=false,itap-ideal
   warpwatt compare all --policies all --gpu gtx480 --set cpg.wake_up=9 --csv > table.csv
 
 Exit code: 0 fine; 1 a run failed, or interrupted (the same command goes on); 2 the input is wrong.";
@@ -216,8 +217,9 @@ pub struct CompareArgs {
     /// Workloads (`all`: the suite) and launch descriptions (.toml)
     #[arg(required = true, value_name = "WORKLOAD|FILE.toml")]
     pub programs: Vec<String>,
-    /// Policies, or `all` [default: those that their papers measure on gtx480; with --gpu, all]
-    #[arg(long, value_delimiter = ',', value_name = "A,B+C,…|all")]
+    /// Policies, or `all`; settings of its own after a colon, so that one may stand twice: `cpg,cpg:bet=19:wake_up=9`
+    /// [default: those that their papers measure on gtx480; with --gpu, all]
+    #[arg(long, value_delimiter = ',', value_name = "A,B+C,D:KEY=VALUE,…|all")]
     pub policies: Vec<String>,
     /// GPU for all runs [default: the one of the policies' papers]
     #[arg(long, value_name = "NAME|FILE")]

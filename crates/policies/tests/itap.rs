@@ -80,7 +80,7 @@ fn nothing_saves_more_than_the_oracle_of_its_own_lanes() {
     let spec = pascal();
     for program in ["compute", "mm", "diverge", "sums"].map(find) {
         for (policy, settings) in [
-            ("cpg", &["cpg.scope=lane", "cpg.energy=table-4"][..]),
+            ("cpg", &["cpg.scope=lane", "cpg.energy=table-4", "cpg.granularity=1"][..]),
             ("cpg", &["cpg.scope=lane", "cpg.energy=table-4", "cpg.granularity=32"][..]),
             ("itap-pow", &["itap-pow.hardware=0", "itap-pow.counter_values=4"][..]),
             ("itap-pow", &["itap-pow.hardware=0", "itap-pow.granularity=1", "itap-pow.peek_ahead=false"][..]),
@@ -140,17 +140,18 @@ fn the_hardware_is_charged() {
 }
 
 #[test]
-fn early_wake_up_is_for_performance_only() {
+fn early_wake_up_by_mode_delays_less_than_in_the_cycle_before_and_that_less_than_none() {
     let spec = pascal();
     let program = find("mm");
     let result = |policy: &str, settings: &[&str]| {
         let (stats, report) = run(&program, &spec, threads(1), &select(&spec, policy, settings));
         (cycles(&stats), report.count("itap.early"), report.count("itap.foreseen"), report.count("lanes.waited"))
     };
-    let pow = result("itap-pow", &[]);
-    let perf = result("itap-perf", &[]);
-    assert!(pow.1 == 0 && pow.2 > 0 && perf.1 > 0 && perf.3 < pow.3, "{pow:?} {perf:?}");
-    assert!(perf.0 <= pow.0);
+    let (pow, perf) = (result("itap-pow", &[]), result("itap-perf", &[]));
+    let demand = result("itap-pow", &["itap-pow.wake=demand"]);
+    assert!(demand.1 == 0 && demand.2 > 0 && pow.1 > 0 && perf.1 > 0, "{demand:?} {pow:?} {perf:?}");
+    assert!(perf.3 <= pow.3 && pow.3 < demand.3, "{demand:?} {pow:?} {perf:?}");
+    assert!(perf.0 <= pow.0 && pow.0 <= demand.0);
     // Without the window both wait alike.
     let blind = result("itap-perf", &["itap-perf.peek_ahead=false"]);
     assert_eq!((blind.1, blind.2), (0, 0));

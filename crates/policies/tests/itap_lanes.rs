@@ -7,7 +7,7 @@ use warpwatt_machine::kernel::Port;
 use warpwatt_machine::spec::Spec;
 use warpwatt_policies::cpg::Gate;
 use warpwatt_policies::itap::counters::{Learn, Update};
-use warpwatt_policies::itap::fsm::Goal;
+use warpwatt_policies::itap::fsm::{Goal, Wake};
 use warpwatt_policies::itap::ideal::Ideal;
 use warpwatt_policies::itap::modes::{Mode, best};
 use warpwatt_policies::itap::switch::{Rising, Switch, Waking};
@@ -19,7 +19,8 @@ fn pipes() -> Pipes {
 }
 
 fn switch(goal: Goal, parameters: Parameters) -> Switch {
-    Switch::new(pipes(), parameters.rules(goal))
+    let wake = if goal == Goal::Performance { Wake::Mode } else { parameters.wake };
+    Switch::new(pipes(), Parameters { wake, ..parameters }.rules(goal))
 }
 
 fn plain() -> Parameters {

@@ -135,7 +135,7 @@ fn no_folding_after_a_phase_that_issued_nearly_all_it_could() {
         assert_eq!(f.begin(300, 8, 2, issued).until, expected, "{cutoff_of:?} {adaptive} {issued:?}");
     }
     // The last phase counts, not all that came before.
-    let (mut f, _) = folder(Folding::default());
+    let (mut f, _) = folder(Folding { adaptive: true, ..Folding::default() });
     f.begin(0, 8, 2, [5000, 0, 0]);
     assert_eq!(f.begin(300, 8, 2, [5100, 0, 0]).until, [420, 510]);
     assert_eq!(f.begin(600, 8, 2, [5400, 0, 0]).until, [600, 600]);
@@ -412,7 +412,7 @@ fn permutation_costs_nothing_and_leaves_upper_lanes_idle() {
     let spec = two_level();
     let program = find("diverge");
     let with = |policies: &str| {
-        let policy = select(&spec, policies, &["cpg.wake_up=0"]);
+        let policy = select(&spec, policies, &["cpg.wake_up=0", "cpg.granularity=1"]);
         let (stats, _) = run(&program, &spec, threads(1), &policy);
         (cycles(&stats), units(&spec, &policy, &stats)[0])
     };
@@ -453,9 +453,9 @@ fn without_folding_and_stages_it_is_conventional_gating() {
         let (stats, report) = run(&find(kernel), &spec, threads(1), &policy);
         (cycles(&stats), units(&spec, &policy, &stats), report)
     };
-    let (time, cpg, _) = with("compute", "cpg", &[]);
+    let (time, cpg, _) = with("compute", "cpg", &["cpg.granularity=1"]);
     let (same, off, report) = with("compute", "fold", &never);
-    // Folding that never folds and has no stages is conventional gating.
+    // Folding that never folds and has no stages is conventional gating, lane by lane.
     assert_eq!((time, cpg[0].by_state, cpg[1].by_state), (same, off[0].by_state, off[1].by_state));
     assert_eq!((report.count("fold.folded.int"), report.count("fold.phases.folded")), (0, 0));
     assert!(off[0].joules.overhead > cpg[0].joules.overhead, "the added logic");

@@ -117,7 +117,7 @@ pub const COLUMNS: [Column; 9] = [
         key: "int_saved",
         title: "INT saved",
         meaning: "leakage of the INT lanes saved, what transitions cost taken off: 1 − leaked cycles / (lanes × the \
-                  baseline's cycles)",
+                  baseline's cycles); not available where the kernel has no instruction for them",
         figure: |f| f.int_saved,
         more_is_better: true,
         only_gating: false,
@@ -233,9 +233,9 @@ fn count(value: f64) -> String {
     }
 }
 
-/// The average of some figures, the same bits on every machine; not available if one of them is not, or there are none.
+/// The average of some figures, the same bits on every machine, over those that are available.
 pub fn average(mean: Mean, figures: &[Option<f64>]) -> Option<f64> {
-    let values: Vec<f64> = figures.iter().copied().collect::<Option<_>>()?;
+    let values: Vec<f64> = figures.iter().flatten().copied().collect();
     let n = values.len() as f64;
     match mean {
         _ if values.is_empty() => None,

@@ -27,7 +27,8 @@ pub enum Scheduler {
 pub struct CompareRequest {
     /// Workloads and launch descriptions.
     pub programs: Vec<ProgramRequest>,
-    /// Policies (`a`, `a+b`, or `all`); if empty, all that their papers measure on the default GPU.
+    /// Policies (`a`, `a+b`, or `all`), each perhaps with settings of its own (`a:key=value`, `a+b:a.key=value`); if empty,
+    /// all that their papers measure on the default GPU.
     pub policies: Vec<String>,
     /// GPU for all, instead of the papers'.
     pub gpu: Option<String>,
@@ -44,8 +45,12 @@ pub struct CompareRequest {
 /// A policy of the comparison.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Entry {
-    /// Its name (`a+b`).
+    /// As it was asked for: its name (`a+b`), and its own settings.
     pub name: String,
+    /// The policies; none of a search.
+    pub policies: String,
+    /// Settings of its own (`policy.key=value`).
+    pub set: Vec<String>,
     /// The baseline that it is measured against: index into [`Plan::groups`].
     pub group: usize,
     /// It is no policy but the best of several runs.
@@ -97,20 +102,19 @@ const DEFAULT_GPU: &str = "gtx480";
 impl Plan {
     /// Reads and checks what is asked for. Run directories are in `store`.
     pub fn new(request: &CompareRequest, store: &Path) -> Outcome<Plan> {
-        let names = names(request)?;
-        let (gpu, baselines) = machine(request, &names)?;
+        let mut policies = entries(request)?;
+        let (gpu, baselines) = machine(request, &policies)?;
+        let (_, of_gpu) = split(&request.set).map_err(|e| Problem::from_policy(&e))?;
+        let own = of_gpu.iter().rfind(|s| is_scheduler(s));
         let mut groups: Vec<Group> = Vec::new();
-        let mut policies = Vec::new();
-        for (name, baseline) in names.into_iter().zip(&baselines) {
-            let set = settings(baseline, request.scheduler);
-            let group = groups.iter().position(|g| g.set == set).unwrap_or_else(|| {
+        for (entry, baseline) in policies.iter_mut().zip(&baselines) {
+            let set = settings(baseline, request.scheduler, own);
+            entry.group = groups.iter().position(|g| g.set == set).unwrap_or_else(|| {
                 let short: Vec<&str> = set.iter().map(|s| s.strip_prefix("scheduler=").unwrap_or(s)).collect();
                 let name = if set.is_empty() { "as it is".to_owned() } else { short.join(", ") };
                 groups.push(Group { name, set });
                 groups.len() - 1
             });
-            let search = Search::named(&name);
-            policies.push(Entry { name, group, search });
         }
         check_settings(request, &policies)?;
         let mut plan = Plan { workloads: Vec::new(), policies, groups, runs: Vec::new() };
@@ -140,16 +144,16 @@ impl Plan {
             let own: Vec<usize> = (0..self.policies.len()).filter(|at| self.policies[*at].group == group).collect();
             let mut wanted = vec![(None, always_on::NAME.to_owned(), Vec::new())];
             for policy in own {
-                let entry = &self.policies[policy];
-                let candidates = entry.search.map_or(vec![(entry.name.clone(), Vec::new())], Search::candidates);
+                let Entry { policies, set, search, .. } = &self.policies[policy];
+                let candidates = search.map_or(vec![(policies.clone(), set.clone())], Search::candidates);
                 wanted.extend(candidates.into_iter().map(|(name, set)| (Some(policy), name, set)));
             }
-            for (policy, name, searched) in wanted {
+            for (policy, name, given) in wanted {
                 let own = own_settings(&request.set, &name)?;
                 let mut run = Request {
                     program: program.clone(),
                     gpu: Some(gpu.to_owned()),
-                    set: self.groups[group].set.iter().cloned().chain(own).chain(searched).collect(),
+                    set: self.groups[group].set.iter().cloned().chain(own).chain(given).collect(),
                     policy: name,
                     sample_cycles: request.sample_cycles,
                     power: request.power,
@@ -173,59 +177,86 @@ impl Plan {
     }
 }
 
-/// Names of the policies, `all` and the default written out; each must exist, once.
-fn names(request: &CompareRequest) -> Outcome<Vec<String>> {
+/// The policies, `all` and the default written out; each must exist, once with the same settings.
+fn entries(request: &CompareRequest) -> Outcome<Vec<Entry>> {
     // Policies that only observe change nothing.
     let acts = |d: &&warpwatt_policies::Definition| d.about.hooks.iter().any(|h| *h != HookKind::Observer);
     let everything = || POLICIES.iter().filter(|d| d.about.name != always_on::NAME).filter(acts);
-    let mut names: Vec<String> = Vec::new();
+    let alone = |d: &warpwatt_policies::Definition| Entry::new(d.about.name, d.about.name, Vec::new());
+    let mut entries: Vec<Entry> = Vec::new();
     for given in request.policies.iter().map(|name| name.trim()) {
         if given == "all" {
-            names.extend(everything().map(|d| d.about.name.to_owned()));
-            continue;
+            entries.extend(everything().map(alone));
+        } else {
+            entries.push(entry(given)?);
         }
-        if Search::named(given).is_some() {
-            names.push(given.to_owned());
-            continue;
-        }
-        let defined = definitions(given).map_err(|e| Problem::from_policy(&e))?;
-        if defined.is_empty() {
-            let problem = Problem::input("compare::no-name", "a policy without a name");
-            return Err(problem.help("write --policies a,b,c, or all"));
-        }
-        names.push(given.to_owned());
     }
     if request.policies.is_empty() {
         let here = |d: &&warpwatt_policies::Definition| request.gpu.is_some() || d.about.baseline.gpu == DEFAULT_GPU;
-        names.extend(everything().filter(here).map(|d| d.about.name.to_owned()));
+        entries.extend(everything().filter(here).map(alone));
     }
-    let twice = names.iter().enumerate().find(|(i, name)| names[..*i].contains(name));
+    let same = |a: &Entry, b: &Entry| (&a.policies, &a.set, a.search) == (&b.policies, &b.set, b.search);
+    let twice = entries.iter().enumerate().find(|(i, entry)| entries[..*i].iter().any(|e| same(e, entry)));
     match twice {
-        Some((_, name)) => {
-            let problem = Problem::input("compare::twice", format!("policy `{name}` is named twice"));
+        Some((_, entry)) => {
+            let problem = Problem::input("compare::twice", format!("policy `{}` is named twice", entry.name));
             Err(problem.help("once is enough; `all` names every policy"))
         }
-        None => Ok(names),
+        None => Ok(entries),
+    }
+}
+
+/// `a`, `a+b`, `a:key=value`, `a+b:a.key=value:b.key=value`.
+fn entry(given: &str) -> Outcome<Entry> {
+    if let Some(search) = Search::named(given) {
+        return Ok(Entry { search: Some(search), ..Entry::new(given, "", Vec::new()) });
+    }
+    let (policies, settings) = given.split_once(':').unwrap_or((given, ""));
+    let policies = policies.trim();
+    let defined = definitions(policies).map_err(|e| Problem::from_policy(&e))?;
+    let Some(first) = defined.first() else {
+        let problem = Problem::input("compare::no-name", "a policy without a name");
+        return Err(problem.help("write --policies a,b,c, or all"));
+    };
+    let mut set = Vec::new();
+    for setting in settings.split(':').map(str::trim).filter(|s| !s.is_empty()) {
+        let own = defined.iter().any(|d| policy_of(setting) == d.about.name && setting.contains('.'));
+        match (own, &defined[..]) {
+            (true, _) => set.push(setting.to_owned()),
+            (false, [_]) => set.push(format!("{}.{setting}", first.about.name)),
+            (false, _) => {
+                let message = format!("`{setting}` of `{policies}`: whose setting is it?");
+                let help = format!("write the policy's name before it: {policies}:{}.key=value", first.about.name);
+                return Err(Problem::input("compare::whose", message).help(help));
+            }
+        }
+    }
+    Ok(Entry::new(given, policies, set))
+}
+
+impl Entry {
+    fn new(name: &str, policies: &str, set: Vec<String>) -> Entry {
+        Entry { name: name.to_owned(), policies: policies.to_owned(), set, group: 0, search: None }
     }
 }
 
 /// The GPU of all runs, and each policy's baseline.
-fn machine(request: &CompareRequest, names: &[String]) -> Outcome<(String, Vec<Baseline>)> {
+fn machine(request: &CompareRequest, entries: &[Entry]) -> Outcome<(String, Vec<Baseline>)> {
     let mut baselines = Vec::new();
-    for name in names {
-        if Search::named(name).is_some() {
+    for entry in entries {
+        if entry.search.is_some() {
             baselines.push(equalizer::BASELINE);
             continue;
         }
-        let defined = definitions(name).map_err(|e| Problem::from_policy(&e))?;
+        let defined = definitions(&entry.policies).map_err(|e| Problem::from_policy(&e))?;
         baselines.extend(defined.first().map(|d| d.about.baseline));
     }
     if let Some(gpu) = &request.gpu {
         return Ok((gpu.clone(), baselines));
     }
     let mut gpus: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
-    for (name, baseline) in names.iter().zip(&baselines) {
-        gpus.entry(baseline.gpu).or_default().push(name);
+    for (entry, baseline) in entries.iter().zip(&baselines) {
+        gpus.entry(baseline.gpu).or_default().push(&entry.name);
     }
     let mut machines = gpus.iter();
     match (machines.next(), machines.next()) {
@@ -246,11 +277,16 @@ fn machine(request: &CompareRequest, names: &[String]) -> Outcome<(String, Vec<B
     }
 }
 
-/// What a baseline sets on top of the GPU.
-fn settings(baseline: &Baseline, scheduler: Option<Scheduler>) -> Vec<String> {
-    let is_scheduler = |s: &&&str| s.trim_start().starts_with("scheduler");
-    let own = baseline.set.iter().find(is_scheduler).map(|s| (*s).to_owned());
+/// It sets the warp scheduler.
+fn is_scheduler(setting: &str) -> bool {
+    setting.split('=').next().is_some_and(|key| key.trim() == "scheduler")
+}
+
+/// What a baseline sets on top of the GPU. `named`: the scheduler's setting that the user gives.
+fn settings(baseline: &Baseline, scheduler: Option<Scheduler>, named: Option<&String>) -> Vec<String> {
+    let own = baseline.set.iter().find(|s| is_scheduler(s)).map(|s| (*s).to_owned());
     let wanted = match scheduler {
+        _ if named.is_some() => named.cloned(),
         None => own,
         Some(Scheduler::Lrr) => Some("scheduler=lrr".to_owned()),
         Some(Scheduler::Gto) => Some("scheduler=gto".to_owned()),
@@ -279,7 +315,7 @@ fn check_settings(request: &CompareRequest, policies: &[Entry]) -> Outcome<()> {
     let (of_policies, _) = split(&request.set).map_err(|e| Problem::from_policy(&e))?;
     for setting in of_policies {
         let policy = policy_of(setting);
-        let used = policies.iter().flat_map(|p| p.name.split('+')).any(|p| p.trim() == policy);
+        let used = policies.iter().flat_map(|p| p.policies.split('+')).any(|p| p.trim() == policy);
         if !used && policy != always_on::NAME {
             let message = format!("`{setting}` is a setting of policy `{policy}`, which is not compared");
             let help = format!("add {policy} to --policies, or leave the setting out");

@@ -35,7 +35,7 @@ pub(super) fn lines(plan: &Plan, runs: &[Done]) -> (Vec<Line>, Vec<Line>) {
             }
             (Some(_), None) => continue,
             (None, _) => {
-                let lanes = policy.is_none_or(|p| on_lanes(&p.name));
+                let lanes = policy.is_none_or(|p| on_lanes(&p.policies));
                 (None, run.key.clone(), figures(&done.record, baseline, lanes))
             }
         };
@@ -84,12 +84,12 @@ fn on_lanes(policies: &str) -> bool {
 pub(super) fn figures(record: &Record, baseline: Option<&Record>, lanes: bool) -> Figures {
     let seconds = |r: &Record| r.total("simulated_seconds").unwrap_or(0.0);
     let edp = |r: &Record| seconds(r) * joules(r);
-    // At constant V/f; leakage and transitions, not added hardware (Origami §4.2).
+    // At constant V/f; leakage and transitions, not added hardware. Not of units that have nothing to do (Origami §4.2).
     let saved = |component| {
         if !lanes {
             return None;
         }
-        let lane_cycles = unit(baseline?, component)?.lane_cycles;
+        let UnitPower { lane_cycles, .. } = *unit(baseline?, component).filter(|u| u.busy > 0)?;
         ratio(unit(record, component)?.leaked_cycles, Some(lane_cycles as f64)).map(|left| 1.0 - left)
     };
     Figures {

@@ -6,10 +6,11 @@
 //! the control: it is what a gating event costs.
 //!
 //! Left out: the state in which Hu et al. count the break-even time down (it changes nothing).
-//! *Decisions*: lanes are gated one by one by default (Origami §4.1 gives every lane its idle-detect counter), INT and FP
-//! pipelines apart; the SFUs stay on (Origami §2.2 leaves them out); lanes wake up while operands are collected. ITAP's
-//! comparison is `cpg.scope=lane`, `cpg.granularity=32`, `cpg.energy=table-4`, `cpg.demand=unit` on `pascal16`: it compares
-//! with gating whose wake-up is not hidden.
+//! *Decisions*: the 32 lanes of an SP are gated together by default, INT and FP pipelines apart. Hu et al. gate execution
+//! units, Origami calls gating lane by lane its own (§5), and in its Fig. 10 conventional gating loses energy on MUM, whose
+//! warps have few active threads: lane by lane (`cpg.granularity=1`) it does not. The SFUs stay on (Origami §2.2 leaves them
+//! out); lanes wake up while operands are collected. ITAP's comparison is `cpg.scope=lane`, `cpg.energy=table-4`,
+//! `cpg.demand=unit` on `pascal16`: it compares with gating whose wake-up is not hidden.
 
 use crate::error::PolicyError;
 use crate::lanes::{Cohort, Control, Demand, Lanes, Occupancy, Pipe, Scope, Setup, Wake};
@@ -57,7 +58,7 @@ policy_parameters! {
         /// Switched together: the whole SIMD lane, or its INT and FP pipelines apart.
         scope: Scope = Scope::Type, plain().from("Origami §4.1; ITAP §7: lane");
         /// Adjacent lanes that are switched together.
-        granularity: u32 = 1, number("lanes", 1.0, 32.0).power_of_two().from("Origami §3.4; ITAP §5: 32");
+        granularity: u32 = 32, number("lanes", 1.0, 32.0).power_of_two().from("decision, after Origami §2.2, §5; ITAP §5");
         /// A lane works while an instruction enters it, or until the result leaves.
         occupancy: Occupancy = Occupancy::Issue, plain().from("decision, after Origami §2.3");
         /// Gate SFU lanes too.

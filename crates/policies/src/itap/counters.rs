@@ -56,6 +56,12 @@ pub struct Counter {
 }
 
 impl Counter {
+    /// A counter at a share of its values.
+    pub fn at(share: f64, rules: &Rules) -> Counter {
+        let value = (f64::from(rules.most) + 1.0) * share;
+        Counter { value: value.round().clamp(0.0, f64::from(rules.most)) as u8, missed: false }
+    }
+
     /// It predicts the longer period.
     #[inline]
     pub fn high(self, rules: &Rules) -> bool {
@@ -112,6 +118,16 @@ mod tests {
         // Half of the values: the most significant bit decides.
         for value in 0..=255u8 {
             assert_eq!(at(value).high(&rules), value >> 7 == 1);
+        }
+    }
+
+    #[test]
+    fn it_starts_at_a_share_of_its_values() {
+        for (values, half) in [(4, 2), (16, 8), (256, 128)] {
+            let rules = Rules::new(values, 0.5, Update::Simple);
+            let starts = [0.0, 0.5, 1.0].map(|share| u32::from(Counter::at(share, &rules).value));
+            assert_eq!(starts, [0, half, values - 1]);
+            assert!(Counter::at(0.5, &rules).high(&rules));
         }
     }
 

@@ -4,14 +4,27 @@
 //! T5 VS0.5→VS0.3, T6 VS0.5→PG, T7 VS0.3→On, T8 VS0.3 stays, T9 PG→On, T10 PG stays.
 
 use super::modes::Modes;
+use crate::policy_choices;
 
 /// What is optimized (§4.3).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Goal {
-    /// Early wake-up is off: a lane sleeps until it is wanted.
+    /// Energy: the confidence counter goes up and down by one.
     Power,
-    /// A lane begins to wake up as many cycles before it is wanted as waking up takes.
+    /// Speed: the confidence counter is reset when a lane was gated in vain.
     Performance,
+}
+
+policy_choices! {
+    /// When the peek-ahead window wakes lanes up (T3, T7, T9).
+    Wake {
+        /// Never: a lane sleeps until it is wanted (second column of Table 1).
+        Demand = "demand",
+        /// In the cycle before it is wanted, from any mode: by Activity_ahead\[1\].
+        Next = "next",
+        /// As many cycles before as waking up from its mode takes (third column of Table 1).
+        Mode = "mode",
+    }
 }
 
 /// What is known of lanes in a cycle.
@@ -41,9 +54,10 @@ pub fn of_on(on: u32, seen: &Seen) -> (u32, u32) {
 
 /// T3, T7, T9: of lanes in each mode, those that wake up.
 #[inline]
-pub fn waking(modes: Modes, seen: &Seen, goal: Goal) -> Modes {
-    match (goal, seen.ahead) {
-        (Goal::Performance, Some([one, two, three])) => {
+pub fn waking(modes: Modes, seen: &Seen, wake: Wake) -> Modes {
+    match (wake, seen.ahead) {
+        (Wake::Next, Some([one, ..])) => modes.among(one),
+        (Wake::Mode, Some([one, two, three])) => {
             Modes { vs05: modes.vs05 & one, vs03: modes.vs03 & (one | two), pg: modes.pg & (one | two | three) }
         }
         _ => modes.among(seen.active),
@@ -62,9 +76,9 @@ pub fn of_vs05(lanes: u32, seen: &Seen) -> (u32, u32, u32) {
 }
 
 /// All transitions of a cycle, for lanes that are each switched on its own.
-pub fn transitions(modes: Modes, seen: &Seen, goal: Goal) -> Transitions {
+pub fn transitions(modes: Modes, seen: &Seen, wake: Wake) -> Transitions {
     let (t1, t2) = of_on(!modes.all(), seen);
-    let wake = waking(modes, seen, goal);
+    let wake = waking(modes, seen, wake);
     let (t4, t5, t6) = of_vs05(modes.vs05 & !wake.vs05, seen);
     [t1, t2, wake.vs05, t4, t5, t6, wake.vs03, modes.vs03 & !wake.vs03, wake.pg, modes.pg & !wake.pg]
 }
@@ -81,24 +95,25 @@ mod tests {
     const ACTIVE: Seen = Seen { active: 1, ..IDLE };
 
     /// The transition that lane 0 makes: exactly one.
-    fn made(modes: Modes, seen: Seen, goal: Goal) -> usize {
-        let fired = transitions(modes, &seen, goal).map(|lanes| lanes & 1);
+    fn made(modes: Modes, seen: Seen, wake: Wake) -> usize {
+        let fired = transitions(modes, &seen, wake).map(|lanes| lanes & 1);
         assert_eq!(fired.iter().sum::<u32>(), 1, "{modes:?} {seen:?} {fired:?}");
         1 + fired.iter().position(|&f| f == 1).unwrap()
     }
 
-    /// Without peek-ahead both goals decide alike.
+    /// Without peek-ahead nobody wakes up early.
     fn plain(modes: Modes, seen: Seen) -> usize {
-        assert_eq!(made(modes, seen, Goal::Power), made(modes, seen, Goal::Performance));
-        made(modes, seen, Goal::Power)
+        assert_eq!(made(modes, seen, Wake::Demand), made(modes, seen, Wake::Mode));
+        assert_eq!(made(modes, seen, Wake::Demand), made(modes, seen, Wake::Next));
+        made(modes, seen, Wake::Demand)
     }
 
     /// With peek-ahead, by the third column of Table 1 throughout.
     fn peek(modes: Modes, ahead: [u32; 3], confident: u32) -> usize {
-        let decided = made(modes, Seen { ahead: Some(ahead), confident, ..IDLE }, Goal::Performance);
+        let decided = made(modes, Seen { ahead: Some(ahead), confident, ..IDLE }, Wake::Mode);
         // Length and mode counter have no part in it.
         let other = Seen { ahead: Some(ahead), confident, long: 1, switch: 1, active: 0 };
-        assert_eq!(made(modes, other, Goal::Performance), decided);
+        assert_eq!(made(modes, other, Wake::Mode), decided);
         decided
     }
 
@@ -110,7 +125,7 @@ mod tests {
     #[test]
     fn t1_on_while_active() {
         assert_eq!(plain(ON, ACTIVE), 1);
-        windows().for_each(|a| assert_eq!(made(ON, Seen { ahead: Some(a), ..ACTIVE }, Goal::Performance), 1));
+        windows().for_each(|a| assert_eq!(made(ON, Seen { ahead: Some(a), ..ACTIVE }, Wake::Mode), 1));
     }
 
     #[test]
@@ -174,15 +189,25 @@ mod tests {
     }
 
     #[test]
-    fn for_power_only_t4_to_t6_look_ahead() {
+    fn with_wake_up_on_demand_only_t4_to_t6_look_ahead() {
         for ahead in windows() {
             let idle = Seen { ahead: Some(ahead), ..IDLE };
             let active = Seen { ahead: Some(ahead), ..ACTIVE };
-            assert_eq!((made(ON, idle, Goal::Power), made(ON, active, Goal::Power)), (2, 1));
-            assert_eq!(made(VS05, active, Goal::Power), 3);
-            assert_eq!((made(VS03, idle, Goal::Power), made(VS03, active, Goal::Power)), (8, 7));
-            assert_eq!((made(PG, idle, Goal::Power), made(PG, active, Goal::Power)), (10, 9));
-            assert_eq!(made(VS05, idle, Goal::Power), if ahead == [0; 3] { 5 } else { 4 });
+            assert_eq!((made(ON, idle, Wake::Demand), made(ON, active, Wake::Demand)), (2, 1));
+            assert_eq!(made(VS05, active, Wake::Demand), 3);
+            assert_eq!((made(VS03, idle, Wake::Demand), made(VS03, active, Wake::Demand)), (8, 7));
+            assert_eq!((made(PG, idle, Wake::Demand), made(PG, active, Wake::Demand)), (10, 9));
+            assert_eq!(made(VS05, idle, Wake::Demand), if ahead == [0; 3] { 5 } else { 4 });
+        }
+    }
+    #[test]
+    fn one_cycle_ahead_it_is_the_next_cycle_that_wakes_every_mode() {
+        for ahead in windows() {
+            for (modes, wakes, stays) in [(VS05, 3, 4), (VS03, 7, 8), (PG, 9, 10)] {
+                let found = made(modes, Seen { ahead: Some(ahead), ..IDLE }, Wake::Next);
+                let idle = if modes == VS05 && ahead == [0; 3] { 5 } else { stays };
+                assert_eq!(found, if ahead[0] == 1 { wakes } else { idle }, "{modes:?} {ahead:?}");
+            }
         }
     }
 }

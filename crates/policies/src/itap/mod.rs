@@ -46,11 +46,11 @@ pub use frame::Pipes;
 use crate::cpg;
 use crate::error::PolicyError;
 use crate::lanes::{Occupancy, Scope, Setup};
-use crate::parameters::{number, plain};
+use crate::parameters::{ParameterSet, Visitor, number, plain};
 use crate::policy_parameters;
 use crate::system::{About, Baseline, Built, HookKind, Metric, Paper, System};
 use counters::{Learn, Rules as CounterRules, Update};
-use fsm::Goal;
+use fsm::{Goal, Wake};
 use ideal::Ideal;
 use switch::{Rising, Rules, Switch, Waking};
 use warpwatt_machine::hooks::{Policy, SmHooks};
@@ -62,6 +62,9 @@ policy_parameters! {
     Parameters {
         /// Look at the next three cycles (off: counters alone).
         peek_ahead: bool = true, plain().from("ITAP §4.2");
+        /// When the peek-ahead window wakes lanes up: never, in the cycle before they are wanted, or as many cycles before as
+        /// waking up from their mode takes.
+        wake: Wake = Wake::Next, plain().from("ITAP §4.3, §6.2; `itap-perf`: mode");
         /// Adjacent lanes whose idle ones share a mode.
         granularity: u32 = 32, number("lanes", 1.0, 32.0).power_of_two().from("ITAP §5, §6.4.2");
         /// Switched together: the whole SIMD lane, or its INT and FP pipelines apart.
@@ -71,9 +74,11 @@ policy_parameters! {
         /// How the counters learn: 1 by one step, 2 reset after two wrong predictions, 3 reset after one.
         update: Update = Update::Simple, plain().from("ITAP §4.2, §6.4.1");
         /// The idle periods that counters learn from: all, or those in which there was something to decide.
-        learn: Learn = Learn::All, plain().from("ITAP §4.2");
+        learn: Learn = Learn::Decided, plain().from("decision, after ITAP §4.2, Fig. 12");
         /// Values of each counter.
         counter_values: u32 = 256, number("", 4.0, 256.0).power_of_two().from("ITAP §5, §6.4.1");
+        /// Where counters start, as a share of their values.
+        counter_start: f64 = 0.0, number("1", 0.0, 1.0).from("decision");
         /// Threshold of the mode-change counter, as a share of its values.
         mode_threshold: f64 = 0.5, number("1", 0.0, 1.0).from("ITAP §5");
         /// Threshold of the confidence counter, as a share of its values.
@@ -96,6 +101,22 @@ policy_parameters! {
         occupancy: Occupancy = Occupancy::Issue, plain().from("decision, after Origami §2.3");
         /// Power of the added hardware, as a share of the execution units' power.
         hardware: f64 = 0.0221, number("1", 0.0, 1.0).from("ITAP Table 5, footnote 4");
+    }
+}
+
+/// Parameters of `itap-perf`: the same, and lanes wake up by their mode.
+#[derive(Clone, Copy, Debug)]
+pub struct PerfParameters(pub Parameters);
+
+impl Default for PerfParameters {
+    fn default() -> Self {
+        PerfParameters(Parameters { wake: Wake::Mode, ..Parameters::default() })
+    }
+}
+
+impl ParameterSet for PerfParameters {
+    fn visit(&mut self, f: &mut Visitor<'_>) {
+        self.0.visit(f);
     }
 }
 
@@ -155,15 +176,15 @@ impl System for ItapPow {
 pub struct ItapPerf;
 
 impl System for ItapPerf {
-    type Parameters = Parameters;
+    type Parameters = PerfParameters;
     const ABOUT: About = about(
         "itap-perf",
         "idle lanes in VS0.5, VS0.3 or gated by estimated length; woken before they are wanted",
         METRICS,
     );
 
-    fn build(parameters: Parameters, _: &Spec) -> Result<Built, PolicyError> {
-        Ok(built(parameters, Goal::Performance))
+    fn build(parameters: PerfParameters, _: &Spec) -> Result<Built, PolicyError> {
+        Ok(built(parameters.0, Goal::Performance))
     }
 }
 
@@ -209,10 +230,12 @@ impl Parameters {
         let p = self;
         Rules {
             goal,
+            wake: p.wake,
             peek: p.peek_ahead,
             setup: Setup { scope: p.scope, granularity: p.granularity, occupancy: p.occupancy, sfu: false },
             switch: CounterRules::new(p.counter_values, p.mode_threshold, p.update),
             confidence: CounterRules::new(p.counter_values, p.confidence_threshold, p.update),
+            start: p.counter_start,
             learn: p.learn,
             waking: p.waking,
             rising: p.rising,

@@ -9,7 +9,7 @@
 
 use super::counters::{Counter, Learn, Rules as CounterRules};
 use super::frame::{Counts, LANES, Pipes, each};
-use super::fsm::{self, Goal, Seen};
+use super::fsm::{self, Goal, Seen, Wake};
 use super::modes::Modes;
 use super::window::{Unit, WINDOW, foresee};
 use crate::lanes::Setup;
@@ -52,6 +52,8 @@ const GATE: u64 = 48;
 pub struct Rules {
     /// What is optimized.
     pub goal: Goal,
+    /// When the window wakes lanes up.
+    pub wake: Wake,
     /// There is a peek-ahead window.
     pub peek: bool,
     /// Lanes that share a mode.
@@ -60,6 +62,8 @@ pub struct Rules {
     pub switch: CounterRules,
     /// Of the confidence counter.
     pub confidence: CounterRules,
+    /// Where counters start, as a share of their values.
+    pub start: f64,
     /// From which idle periods the counters learn.
     pub learn: Learn,
     /// Power of lanes that wake up.
@@ -88,6 +92,20 @@ struct Estimates {
 }
 
 impl Memory {
+    /// That of lanes which have not done anything yet.
+    fn new(rules: &Rules) -> Memory {
+        let all = |high: bool| if high { u32::MAX } else { 0 };
+        let (switch, confidence) =
+            (Counter::at(rules.start, &rules.switch), Counter::at(rules.start, &rules.confidence));
+        Memory {
+            switching: all(switch.high(&rules.switch)),
+            confident: all(confidence.high(&rules.confidence)),
+            switch: [switch; LANES],
+            confidence: [confidence; LANES],
+            gated: 0,
+        }
+    }
+
     /// A lane was idle for so many cycles.
     fn learn(&mut self, lane: usize, length: u64, rules: &Rules, estimates: &mut Estimates) {
         let bit = 1 << lane;
@@ -225,7 +243,7 @@ impl Switch {
     pub fn new(pipes: Pipes, rules: Rules) -> Switch {
         let state = State {
             now: 0,
-            lines: vec![Line::default(); pipes.count()],
+            lines: vec![Line { memory: Memory::new(&rules), ..Line::default() }; pipes.count()],
             ahead: vec![[0; WINDOW]; pipes.count()],
             seen_at: u64::MAX,
             free_at: vec![0; pipes.units],
@@ -284,7 +302,7 @@ impl Switch {
         };
         // A lane that is wanted, or works, has been taken out of its mode when the instruction came.
         let early = |modes: Modes| {
-            if informed { fsm::waking(modes, &seen, rules.goal).among(!seen.active) } else { Modes::default() }
+            if informed { fsm::waking(modes, &seen, rules.wake).among(!seen.active) } else { Modes::default() }
         };
         let (_, fresh) = fsm::of_on(!line.sleepy(), &seen);
         let (_, vs03, pg) = fsm::of_vs05(line.own.vs05, &seen);

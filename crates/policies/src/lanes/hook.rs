@@ -14,7 +14,8 @@ use warpwatt_machine::spec::Spec;
 pub struct Lanes<C> {
     setup: Setup,
     demand: Demand,
-    sp_units: usize,
+    /// For each SP, the first cycle in which no instruction is expected that has demanded its lanes at issue.
+    expected: Vec<u64>,
     tracker: Tracker,
     control: C,
 }
@@ -24,6 +25,7 @@ const COLLECTION: u64 = 4;
 
 #[derive(Serialize, Deserialize)]
 struct Saved {
+    expected: Vec<u64>,
     tracker: Tracker,
     control: Vec<u8>,
 }
@@ -32,7 +34,7 @@ impl<C: Control> Lanes<C> {
     /// The lanes of an SM.
     pub fn new(spec: &Spec, setup: Setup, control: C) -> Lanes<C> {
         let tracker = Tracker::new(spec, &setup, &control);
-        Lanes { setup, demand: Demand::Unit, sp_units: spec.sp_units as usize, tracker, control }
+        Lanes { setup, demand: Demand::Unit, expected: vec![0; spec.sp_units as usize], tracker, control }
     }
 
     /// Lanes are demanded at another time than in front of the unit.
@@ -45,12 +47,16 @@ impl<C: Control> Lanes<C> {
         &self.control
     }
 
+    fn sp_units(&self) -> usize {
+        self.expected.len()
+    }
+
     /// The pipe of an instruction and its lanes there; `None`: its lanes are always on.
     #[inline]
     fn place(&self, query: &StartQuery) -> Option<(usize, u32)> {
         if query.port == Port::Sfu {
-            let sfus = self.sp_units * if self.setup.scope == Scope::Type { 2 } else { 1 };
-            return self.setup.sfu.then(|| (sfus + query.unit - self.sp_units, 0b1111));
+            let sfus = self.sp_units() * if self.setup.scope == Scope::Type { 2 } else { 1 };
+            return self.setup.sfu.then(|| (sfus + query.unit - self.sp_units(), 0b1111));
         }
         Some((self.pipe(query.unit, query.fp), self.setup.widen(query.lanes)))
     }
@@ -75,14 +81,15 @@ impl<C: Control> Hook for Lanes<C> {
     }
 
     fn save(&self) -> Vec<u8> {
-        let saved = Saved { tracker: self.tracker.clone(), control: self.control.save() };
+        let (expected, tracker) = (self.expected.clone(), self.tracker.clone());
+        let saved = Saved { expected, tracker, control: self.control.save() };
         postcard::to_allocvec(&saved).unwrap_or_default()
     }
 
     fn load(&mut self, state: &[u8]) -> Result<(), String> {
         let mut saved: Saved = postcard::from_bytes(state).map_err(|e| format!("lanes: {e}"))?;
         saved.tracker.complete(&self.tracker)?;
-        self.tracker = saved.tracker;
+        (self.expected, self.tracker) = (saved.expected, saved.tracker);
         self.control.load(&saved.control)
     }
 
@@ -121,19 +128,20 @@ impl<C: Control> LanesHook for Lanes<C> {
         if self.demand != Demand::Issue {
             return;
         }
-        // The SP that it would go to, were it there already.
+        // The SP in which it can start soonest; one that was issued beside it takes a cycle of its own.
         let (now, lanes) = (query.now, self.setup.widen(query.lanes));
-        let mut soonest = (u64::MAX, 0);
-        for unit in 0..self.sp_units {
-            let pipe = self.pipe(unit, query.fp);
-            let ready = self.tracker.ready(pipe, &self.control, now, lanes);
-            soonest = soonest.min((ready, pipe));
-            if ready <= now {
+        let arrives = now + COLLECTION;
+        let mut soonest = (u64::MAX, u64::MAX, 0);
+        for unit in 0..self.sp_units() {
+            let ready = self.tracker.ready(self.pipe(unit, query.fp), &self.control, now, lanes);
+            soonest = soonest.min((ready.max(arrives).max(self.expected[unit]), ready, unit));
+            if ready <= now && soonest.0 == arrives {
                 break;
             }
         }
-        let (ready, pipe) = soonest;
-        self.tracker.expect(pipe, &mut self.control, now, lanes, ready.max(now + COLLECTION));
+        let (start, _, unit) = soonest;
+        self.expected[unit] = start + 1;
+        self.tracker.expect(self.pipe(unit, query.fp), &mut self.control, now, lanes, start);
     }
 
     fn residency(&mut self, now: u64, int: &mut LaneResidency, fp: &mut LaneResidency, sfu: &mut LaneResidency) {

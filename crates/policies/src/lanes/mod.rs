@@ -19,8 +19,8 @@
 //!   window a lane has not been gated. With a window of 0 it is gated in its first idle cycle.
 //! - An instruction starts when all its lanes are awake. Meanwhile those that are awake stay so, and count as on.
 //! - A demand is made when the instruction stands in front of the unit (OCEX register), not earlier; with
-//!   [`Demand::Issue`] when it issues, of the SP that it would go to were it there already, so that lanes wake up while its
-//!   operands are collected, and lanes that are awake are not gated meanwhile. Papers do not say which; Origami §4.4, where
+//!   [`Demand::Issue`] when it issues, of the SP in which it can start soonest (each instruction on its way takes a cycle
+//!   of its SP), so that lanes wake up while its operands are collected, and lanes that are awake are not gated meanwhile. Papers do not say which; Origami §4.4, where
 //!   six more cycles of wake-up cost 1.4 % of time, means that most of the wake-up is hidden.
 //! - The lanes of a group ([`Setup::granularity`]) are on while any of them works.
 

@@ -5,18 +5,17 @@
 //! cluster of four lanes, so that the upper half rests for long.
 //!
 //! - `fold` (§3.1): folding by phases on the GPU's own scheduler, gating after the idle-detect window. The type with more
-//!   warps in the instruction buffers is folded for a smaller share of the phase than the other; no folding after a phase
-//!   that issued nearly all it could.
-//! - `origami` (§3): the same with an order of warps by type and by active lanes ([`order`]), lane shifting, and eager
-//!   gating ([`gate`]).
+//!   warps in the instruction buffers is folded for a smaller share of the phase than the other.
+//! - `origami` (§3): the same, but no folding after a phase that issued nearly all it could (§3.1.1, adaptive folding); with an
+//!   order of warps by type and by active lanes ([`order`]), lane shifting, and eager gating ([`gate`]).
 //!
 //! *Decisions*, where the paper is silent:
 //! - The folded part of a phase comes first in it. Types with equally many warps are both folded conservatively; so are
 //!   both in the first phase, when nothing is known.
 //! - A phase is counted from the first cycle in which the SM holds warps after the last one has ended. INT and FP warps
 //!   are counted over the SM, whose schedulers share the SPs; turns of the order belong to a scheduler.
-//! - Folding alone has no lane shifting and no eager gating (`fold.shift`, `fold.eager`), but it adapts
-//!   (`fold.adaptive`) and has the two extra stages.
+//! - Folding alone has the two extra stages, but no lane shifting, no eager gating and no adaptive folding (`fold.shift`,
+//!   `fold.eager`, `fold.adaptive`): §4.3 calls it naive, and puts Origami's speed down to the "adaptive folding policies".
 //! - A forced switch of the order goes only to a type or group that has warps. A type's turn also ends when none of its
 //!   warps is in the active set.
 //! - "90 % of the maximum possible issued instructions" (§3.1.1) is taken of the warps that the SPs can take when all are
@@ -75,7 +74,7 @@ policy_parameters! {
         /// Share of a phase in which the type with more warps is folded; 0: never.
         conservative: u32 = 40, number("%", 0.0, 100.0).from("Origami §3.1.1");
         /// No folding in a phase after one that issued much.
-        adaptive: bool = true, plain().from("Origami §3.1.1");
+        adaptive: bool = false, plain().from("Origami §3.1.1; `origami`: true (§4.3)");
         /// Instructions issued in a phase, of the most possible, from which on it is not followed by folding.
         cutoff: u32 = 90, number("%", 0.0, 100.0).from("Origami §3.1.1");
         /// What that is a share of: instructions that the schedulers could issue, or warps that the SPs could take if all
@@ -185,7 +184,7 @@ policy_parameters! {
 
 impl Default for Parameters {
     fn default() -> Self {
-        let folding = Folding { eager: true, shift: true, ..Folding::default() };
+        let folding = Folding { adaptive: true, eager: true, shift: true, ..Folding::default() };
         Parameters { folding, order: Turns::default() }
     }
 }

@@ -28,7 +28,7 @@ impl System for Permute {
         },
         hooks: &[HookKind::Issue],
         yields: &[],
-        baseline: Baseline { gpu: "pascal16", set: &[] },
+        baseline: Baseline { gpu: "pascal16", set: &["scheduler=two-level-fetch"] },
         metrics: &[],
     };
 
