@@ -157,10 +157,12 @@ fn for_performance_what_is_foreseen_is_not_delayed() {
         let r = taken(&mut l, 1 + gap);
         assert_eq!(r.wakes[LaneState::Vs05 as usize], 32);
         assert_eq!(r.cycles[LaneState::Vs05 as usize], 32 * gap);
-        // For power lanes wait to be wanted.
-        let mut l = switch(Goal::Power, Parameters::default());
-        start(&mut l, 0, u32::MAX);
-        assert_eq!(foreseen(&mut l, 1, 1 + gap, 3), 2 + gap);
+        // A cycle's notice is enough for VS0.5; without any, lanes wait to be wanted.
+        for (wake, late) in [(Wake::Next, 0), (Wake::Demand, 1)] {
+            let mut l = switch(Goal::Power, Parameters { wake, ..Parameters::default() });
+            start(&mut l, 0, u32::MAX);
+            assert_eq!(foreseen(&mut l, 1, 1 + gap, 3), 1 + gap + late);
+        }
     }
 }
 

@@ -5,12 +5,21 @@
 //!
 //! A lane here is a whole SIMD lane, INT and FP pipeline together (§7). Modes and equation 1 are in [`modes`], the two
 //! counters in [`counters`], the state machine in [`fsm`], the peek-ahead window in [`window`]; [`switch`] drives the lanes of
-//! an SM by them, [`ideal`] is the bound. `itap-pow` looks ahead to choose a mode, and wakes lanes on demand; `itap-perf`
-//! looks ahead for both, and its confidence counter is reset when a lane was gated in vain (§4.3). Counters go up and
-//! down by one otherwise (§6.4.1 has two other ways: `update`). With PATS, PATS orders warps and ITAP has the lanes.
+//! an SM by them, [`ideal`] is the bound. Both look ahead to choose a mode. `itap-perf` wakes lanes as many cycles before they
+//! are wanted as their mode takes, and its confidence counter is reset when a lane was gated in vain (§4.3); `itap-pow` wakes
+//! them in the cycle before, whatever the mode. Counters go up and down by one otherwise (§6.4.1 has two other ways:
+//! `update`). With PATS, PATS orders warps and ITAP has the lanes.
 //!
 //! *Decisions* where the paper is silent, or at odds with itself:
 //!
+//! - §4.3 says that "we switch off early wake-up" in ITAP_pow. To the letter (`wake=demand`) every idle period then delays an
+//!   instruction by a cycle at least, whether or not there is a window, and ITAP_pow would lose as much time as it does
+//!   without peek-ahead. But §6.2 has peek-ahead make it 17 % faster, and a loss of 1.2 %. So what is switched off is taken to
+//!   be the wake-up "earlier based on T_wakeup of the current power management mode": lanes wake by Activity_ahead\[1\]
+//!   (`wake=next`), in time from VS0.5, a cycle late from VS0.3 and two from PG.
+//! - Counters learn from idle periods in which they had something to decide ("the history of the correct/incorrect
+//!   decisions"; the confidence counter tells "medium and long" periods apart, not short ones; §4.2). If they learn from all
+//!   (`learn=all`), the many short periods keep both low, and PG, which Fig. 12 has in use, is never reached.
 //! - Equation 1 charges an idle period to its last cycle with the power of the mode, and the wake-up energy besides. So a
 //!   lane that wakes up is charged as the mode that it leaves (`waking=on` charges it as if it were on, as Origami does).
 //! - Going deeper is free, and so is a change to a shallower mode, which Table 2 may force upon a lane ("does not impose …
@@ -26,7 +35,7 @@
 //!   foreseen still wakes its lanes.
 //! - An idle period's length, for the counters, ends when the lane is wanted: what it waits to wake up is not idleness
 //!   that was found. Exactly 48 cycles leave the confidence counter as it is (§4.2: "less than", "larger than").
-//! - "Wrongly used" (§4.3): the lane was in PG in a period of under 48 cycles. Counters start at 0.
+//! - "Wrongly used" (§4.3): the lane was in PG in a period of under 48 cycles. Counters start at 0 (`counter_start`).
 //! - The hardware costs 2.21 % of the execution units' power (Table 5) at every granularity (footnote 4), in `itap-ideal`
 //!   too, so that what differs is what is estimated.
 //!
@@ -163,8 +172,11 @@ pub struct ItapPow;
 
 impl System for ItapPow {
     type Parameters = Parameters;
-    const ABOUT: About =
-        about("itap-pow", "idle lanes in VS0.5, VS0.3 or gated by estimated length; woken on demand", METRICS);
+    const ABOUT: About = about(
+        "itap-pow",
+        "idle lanes in VS0.5, VS0.3 or gated by estimated length; woken in the cycle before they are wanted",
+        METRICS,
+    );
 
     fn build(parameters: Parameters, _: &Spec) -> Result<Built, PolicyError> {
         Ok(built(parameters, Goal::Power))
