@@ -1,11 +1,9 @@
 //! Bars of one figure, a row per policy. Ratios are drawn as their difference from the baseline.
 
-use super::percent;
+use super::{Rows, percent};
 use crate::compare::{Column, Line};
 use maud::{Markup, html};
 
-/// Height of a row.
-const ROW: usize = 22;
 /// The bars' part of the width; names stand to the left, figures to the right.
 const FROM: f64 = 0.40;
 const TO: f64 = 0.80;
@@ -20,26 +18,27 @@ pub(super) fn card(column: &Column, lines: &[&Line]) -> Markup {
     let best = column.best(&rows);
     let ratio = column.show == crate::compare::Show::Ratio;
     let origin = if ratio { 1.0 } else { 0.0 };
-    let scale = Scale::of(&figures, origin, if ratio { 0.02 } else { 1e-9 });
-    let height = rows.len() * ROW + 4;
+    let place = Rows::of(rows.iter().filter_map(|l| l.policy.as_deref()), FROM);
+    let scale = Scale { from: place.from, ..Scale::of(&figures, origin, if ratio { 0.02 } else { 1e-9 }) };
+    let height = rows.len() * place.height + 4;
+    let x = percent(scale.at(origin));
     html! {
         figure.card {
             figcaption title=(column.meaning) { (column.title) @if ratio { span.dim { " (baseline 1)" } } }
             svg width="100%" height=(height) role="img" aria-label=(column.meaning) {
                 @for (row, ((line, figure), best)) in rows.iter().zip(&figures).zip(&best).enumerate() {
-                    @let y = row * ROW + 2;
+                    @let y = row * place.height + 2;
                     @let worse = figure.is_some_and(|v| v != origin && (v > origin) != column.more_is_better && v.is_finite());
-                    text.name x="0" y=(y + 15) { (line.name()) }
+                    text.name x="0" y=(y + place.name) { (line.name()) }
                     @if let Some(v) = figure {
-                        rect.bar.worse[worse && !column.only_gating] x=(percent(scale.at(v.min(origin)))) y=(y + 3)
-                            width=(percent(scale.at(v.max(origin)) - scale.at(v.min(origin)))) height=(ROW - 6) {
+                        rect.bar.worse[worse && !column.only_gating] x=(percent(scale.at(v.min(origin)))) y=(y + place.bar)
+                            width=(percent(scale.at(v.max(origin)) - scale.at(v.min(origin)))) height=(Rows::BAR) {
                             title { (line.name()) ": " (column.text(&line.figures)) }
                         }
                     }
-                    text.value.best[*best] x="100%" y=(y + 15) { (column.text(&line.figures)) }
+                    line.origin x1=(x) x2=(x) y1=(y + place.bar - 3) y2=(y + place.bar + Rows::BAR + 3) {}
+                    text.value.best[*best] x="100%" y=(y + place.value) { (column.text(&line.figures)) }
                 }
-                @let x = percent(scale.at(origin));
-                line.origin x1=(x) x2=(x) y1="0" y2=(height) {}
             }
         }
     }
@@ -49,6 +48,8 @@ pub(super) fn card(column: &Column, lines: &[&Line]) -> Markup {
 struct Scale {
     low: f64,
     high: f64,
+    /// Where the bars' part of the width begins.
+    from: f64,
 }
 
 impl Scale {
@@ -59,16 +60,16 @@ impl Scale {
         let missing = (least - (high - low)).max(0.0) / 2.0;
         // Nothing is drawn on a side where nothing is.
         if low == origin && high > origin {
-            Scale { low, high: high + 2.0 * missing }
+            Scale { low, high: high + 2.0 * missing, from: FROM }
         } else if high == origin && low < origin {
-            Scale { low: low - 2.0 * missing, high }
+            Scale { low: low - 2.0 * missing, high, from: FROM }
         } else {
-            Scale { low: low - missing, high: high + missing }
+            Scale { low: low - missing, high: high + missing, from: FROM }
         }
     }
 
     fn at(&self, v: f64) -> f64 {
-        FROM + (TO - FROM) * (v - self.low) / (self.high - self.low)
+        self.from + (TO - self.from) * (v - self.low) / (self.high - self.low)
     }
 }
 

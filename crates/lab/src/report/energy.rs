@@ -1,12 +1,11 @@
 //! Where the energy goes: the whole GPU by groups of components, and the execution units by cause.
 
-use super::{Shown, percent};
+use super::{Rows, Shown, percent};
 use crate::record::Record;
 use maud::{Markup, html};
 use warpwatt_power::Component;
 use warpwatt_power::component::Component as C;
 
-const ROW: usize = 26;
 const FROM: f64 = 0.34;
 const TO: f64 = 0.84;
 
@@ -53,29 +52,31 @@ fn stack(title: &str, parts: &[&str], runs: &[Shown], of: impl Fn(&Record) -> Ve
         if baseline > 0.0 { joules / baseline } else { 0.0 }
     };
     let widest = runs.iter().map(|r| relative(r, sum(&r.done.record))).fold(1.0, f64::max);
-    let height = runs.len() * ROW + 4;
+    let place = Rows::of(runs.iter().map(|run| run.name.as_str()), FROM);
+    let height = runs.len() * place.height + 4;
+    let wide = TO - place.from;
+    let x = percent(place.from + wide / widest);
     html! {
         figure.card {
             figcaption { (title) span.dim { " (baseline 1)" } }
             svg width="100%" height=(height) role="img" aria-label=(title) {
                 @for (row, run) in runs.iter().enumerate() {
-                    @let y = row * ROW + 2;
+                    @let y = row * place.height + 2;
                     @let values = of(&run.done.record);
-                    text.name x="0" y=(y + 16) { (run.name) }
+                    text.name x="0" y=(y + place.name) { (run.name) }
                     @for (part, (name, joules)) in parts.iter().zip(&values).enumerate() {
                         @let before = relative(run, values[..part].iter().sum::<f64>()) / widest;
                         @let own = relative(run, *joules) / widest;
                         @if *joules > 0.0 {
-                            rect class=(format!("{class}{part}")) x=(percent(FROM + (TO - FROM) * before)) y=(y + 2)
-                                width=(percent((TO - FROM) * own)) height=(ROW - 6) {
+                            rect class=(format!("{class}{part}")) x=(percent(place.from + wide * before)) y=(y + place.bar)
+                                width=(percent(wide * own)) height=(Rows::BAR) {
                                 title { (run.name) ", " (name) ": " (si(*joules)) "J, " (percent(relative(run, *joules))) " of the baseline" }
                             }
                         }
                     }
-                    text.value x="100%" y=(y + 16) { (format!("{:.3}", relative(run, values.iter().sum()))) }
+                    line.origin x1=(x) x2=(x) y1=(y + place.bar - 3) y2=(y + place.bar + Rows::BAR + 3) {}
+                    text.value x="100%" y=(y + place.value) { (format!("{:.3}", relative(run, values.iter().sum()))) }
                 }
-                @let x = percent(FROM + (TO - FROM) / widest);
-                line.origin x1=(x) x2=(x) y1="0" y2=(height) {}
             }
             ul.legend { @for (part, name) in parts.iter().enumerate() { li { i class=(format!("{class}{part}")) {} (name) } } }
         }

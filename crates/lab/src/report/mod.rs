@@ -160,6 +160,36 @@ fn legend() -> Markup {
     }
 }
 
+/// The rows of a bar chart: names stand beside the bars, or above them if one of them is long.
+struct Rows {
+    /// Height of a row.
+    height: usize,
+    /// Base line of the name within it.
+    name: usize,
+    /// Upper edge of the bar.
+    bar: usize,
+    /// Base line of the figure.
+    value: usize,
+    /// Where bars begin, as a share of the width.
+    from: f64,
+}
+
+impl Rows {
+    /// Longest name beside bars of a narrow chart, characters.
+    const LONGEST: usize = 16;
+    /// Height of a bar.
+    const BAR: usize = 16;
+
+    /// Rows with these names; `beside`: the names' part of the width.
+    fn of<'n>(mut names: impl Iterator<Item = &'n str>, beside: f64) -> Rows {
+        if names.any(|name| name.chars().count() > Rows::LONGEST) {
+            Rows { height: 38, name: 13, bar: 18, value: 30, from: 0.0 }
+        } else {
+            Rows { height: 22, name: 15, bar: 3, value: 15, from: beside }
+        }
+    }
+}
+
 /// A percentage as SVG has it.
 pub(crate) fn percent(share: f64) -> String {
     format!("{:.2}%", 100.0 * share)
