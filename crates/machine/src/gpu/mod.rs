@@ -116,10 +116,11 @@ fn window(spec: &Spec) -> Femtoseconds {
     spec.noc_latency_cycles as u64 * period_of(spec.noc_max_mhz.max(spec.noc_mhz))
 }
 
-/// Most store instructions that an SM can issue in one window: one a core cycle.
+/// Most store instructions that an SM can issue in one window: in each core cycle one a scheduler, as far as the register
+/// to the load/store unit has entries.
 fn stores_per_window(spec: &Spec) -> u32 {
     let fastest = spec.dvfs.core_levels.iter().map(|l| l.mhz).fold(spec.core_mhz, f64::max);
-    (window(spec) / period_of(fastest)) as u32 + 2
+    ((window(spec) / period_of(fastest)) as u32 + 2) * spec.ldst_units.min(spec.schedulers).max(1)
 }
 
 impl Gpu {
