@@ -300,6 +300,11 @@ pub trait ObserverHook: Hook {
     /// Something happened in a cycle.
     fn event(&mut self, now: u64, event: Event);
 
+    /// Several things happened in a cycle.
+    fn events(&mut self, now: u64, events: &[Event]) {
+        events.iter().for_each(|event| self.event(now, *event));
+    }
+
     /// What it wants to hear.
     fn interest(&self) -> Interest {
         Interest { slots: true, cycles: false }

@@ -144,7 +144,7 @@ fn a_chain_of_loads_stalls_and_a_chain_of_arithmetic_computes() {
     let [compute, stall] = shares("chase");
     assert!(stall > 0.5 && compute < 0.5, "chase: {compute} computes, {stall} stalls");
     let [compute, _] = shares("compute");
-    assert!(compute > 0.75, "compute: {compute} computes");
+    assert!(compute > 0.7, "compute: {compute} computes");
 }
 
 #[test]

@@ -123,6 +123,9 @@ pub struct Sm {
     observed: bool,
     /// What it has not heard of.
     span: observe::Span,
+    /// Scratch: what it is about to hear.
+    #[serde(skip)]
+    news: Vec<Event>,
     /// The next cycle at which a policy's object acts by itself.
     act_at: u64,
     /// End of the present datapath interval, and what was counted when it began: issue per port, busy per component,
@@ -184,6 +187,7 @@ impl Sm {
             slots_heard: false,
             observed: false,
             span: observe::Span::default(),
+            news: Vec::new(),
             act_at: u64::MAX,
             interval: Interval { end: u64::MAX, ..Interval::default() },
             counts: Counts::new(),

@@ -73,8 +73,11 @@ impl Sm {
     }
 
     fn tell_logged(&mut self) {
-        self.tell_span();
-        let (now, hooks) = (self.now, &mut self.hooks);
+        let mut news = std::mem::take(&mut self.news);
+        let cycles = std::mem::take(&mut self.span.cycles);
+        if cycles > 0 {
+            news.push(Event::Cycles(self.span.kind, cycles));
+        }
         let ldst = &mut self.ldst;
         let mut logs = [
             (L1Cache::Data, &mut ldst.l1d.log),
@@ -84,20 +87,22 @@ impl Sm {
             (L1Cache::None, &mut ldst.log),
         ];
         for (cache, log) in &mut logs {
-            log.answered.drain(..).for_each(|entry| {
-                hooks.observe(now, Event::Answered(Outstanding { cache: *cache, entry }));
-            });
+            let cache = *cache;
+            news.extend(log.answered.drain(..).map(|entry| Event::Answered(Outstanding { cache, entry })));
         }
         for (cache, log) in &mut logs {
-            log.requested.drain(..).for_each(|entry| {
-                hooks.observe(now, Event::Requested(Outstanding { cache: *cache, entry }));
-            });
+            let cache = *cache;
+            news.extend(log.requested.drain(..).map(|entry| Event::Requested(Outstanding { cache, entry })));
         }
+        self.hooks.observers.iter_mut().for_each(|o| o.events(self.now, &news));
+        news.clear();
+        self.news = news;
     }
 
     /// Somebody observes cycles and requests, or nobody does.
     pub(super) fn set_observed(&mut self, observed: bool) {
         self.observed = observed;
+        self.news.reserve(64);
         let ldst = &mut self.ldst;
         for log in [&mut ldst.l1d.log, &mut ldst.l1t.log, &mut ldst.l1c.log, &mut self.fetch.l1i.log, &mut ldst.log] {
             log.on = observed;

@@ -6,7 +6,7 @@ use super::predict::Form;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use std::fmt::Debug;
-use warpwatt_machine::hooks::{CycleKind, Outstanding};
+use warpwatt_machine::hooks::{CycleKind, L1Cache, Outstanding};
 
 /// A model's way of counting T_Memory.
 pub trait Model: Clone + Debug + Send + Serialize + DeserializeOwned + 'static {
@@ -40,7 +40,7 @@ pub trait Model: Clone + Debug + Send + Serialize + DeserializeOwned + 'static {
 
 /// One register per request that may be outstanding, made when first used.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-struct Registers(Vec<Vec<Stamp>>);
+struct Registers(Vec<Stamp>);
 
 /// When the requests of an entry went out, and how long the critical path was then.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -51,16 +51,14 @@ struct Stamp {
 }
 
 impl Registers {
+    #[inline]
     fn of(&mut self, request: Outstanding) -> &mut Stamp {
-        let (cache, entry) = (request.cache as usize, request.entry as usize);
-        if self.0.len() <= cache {
-            self.0.resize(cache + 1, Vec::new());
+        const CACHES: usize = L1Cache::None as usize + 1;
+        let at = request.entry as usize * CACHES + request.cache as usize;
+        if self.0.len() <= at {
+            self.0.resize(at + CACHES, Stamp::default());
         }
-        let own = &mut self.0[cache];
-        if own.len() <= entry {
-            own.resize(entry + 1, Stamp::default());
-        }
-        &mut own[entry]
+        &mut self.0[at]
     }
 }
 
@@ -91,7 +89,7 @@ impl CriticalPath {
     }
 
     fn take(&mut self, now: u64) -> u64 {
-        let open = self.registers.0.iter_mut().flatten().filter(|stamp| stamp.open > 0);
+        let open = self.registers.0.iter_mut().filter(|stamp| stamp.open > 0);
         let mut path = self.path;
         for stamp in open {
             path = path.max(stamp.path + (now - stamp.since));
