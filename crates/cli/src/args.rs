@@ -26,6 +26,9 @@ pub enum Command {
     /// Predict run times at other SM clocks with CRISP and its rivals, from one run; --verify says how right they are
     #[command(after_help = PREDICT_EXAMPLES)]
     Predict(PredictArgs),
+    /// Run several applications at once, each on SMs of its own, against each alone on the whole GPU
+    #[command(after_help = MIX_EXAMPLES)]
+    Mix(Box<MixArgs>),
     /// Go on with an interrupted run from its last checkpoint
     Resume(ResumeArgs),
     /// Say of each kernel of PTX files whether it can run, and what it needs
@@ -68,6 +71,15 @@ Examples:
   warpwatt predict gaussian
   warpwatt predict gaussian bfs hotspot --size full --verify --html predict.html
   warpwatt predict my.toml --gpu c2050 --verify --json";
+
+const MIX_EXAMPLES: &str = "\
+Examples:
+  warpwatt mix BlackScholes sgemm
+  warpwatt mix BlackScholes sgemm sad --partition 8,4,4 --gpu kepler-big
+  warpwatt mix BlackScholes sgemm --cores big --cores c-half --hetero
+  warpwatt mix sgemm NN --cores big:4,c-half:12 --partition kinds --map order
+
+Exit code: 0 fine; 1 a run failed (fault, deadlock, limit, wrong results, interrupted, audit); 2 the input is wrong.";
 
 /// Splits of the leakage among components.
 #[derive(Clone, Copy, Debug, ValueEnum)]
@@ -317,6 +329,71 @@ pub struct PredictArgs {
     #[arg(long, value_name = "DIR", default_value = "runs")]
     pub store: PathBuf,
     /// Simulate all runs, also those in the store
+    #[arg(long)]
+    pub force: bool,
+}
+
+/// Which application gets which part of the GPU.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub enum MapBy {
+    /// The first application the first SMs
+    Order,
+    /// Applications that memory limits the parts with fewest big cores
+    Affinity,
+}
+
+/// `mix`.
+#[derive(Debug, Args)]
+pub struct MixArgs {
+    /// Workloads and launch descriptions (.toml)
+    #[arg(required = true, value_name = "WORKLOAD|FILE.toml")]
+    pub programs: Vec<String>,
+    /// Input size of workloads
+    #[arg(long, value_enum, default_value_t = Size::Small)]
+    pub size: Size,
+    /// A preset's name or a GPU file (.toml) [default: kepler-big]
+    #[arg(long, value_name = "NAME|FILE")]
+    pub gpu: Option<String>,
+    /// Set a parameter of the GPU, or of a policy (policy.key=value); may be repeated
+    #[arg(long, value_name = "NAME=VALUE")]
+    pub set: Vec<String>,
+    /// Policies of all SMs, joined by `+`
+    #[arg(long, value_name = "NAME[+NAME…]")]
+    pub policy: Option<String>,
+    /// The chip's cores: big, a core shape or another policy, or several kinds; may be repeated to compare [default: big]
+    #[arg(long, value_name = "KIND|KIND:SMS,…")]
+    pub cores: Vec<String>,
+    /// Half the cores big, half c-half: short for --cores hetero
+    #[arg(long)]
+    pub hetero: bool,
+    /// SMs of each application: even, kinds (all cores of one kind each), or numbers
+    #[arg(long, value_name = "even|kinds|N,N,…", default_value = "even")]
+    pub partition: String,
+    /// Which application gets which part [default: affinity where there are several kinds of cores, else order]
+    #[arg(long, value_enum)]
+    pub map: Option<MapBy>,
+    /// Leave the SMs of an application that has ended idle, rather than begin it anew until all have ended once
+    #[arg(long)]
+    pub no_restart: bool,
+    /// Host threads; results do not depend on it
+    #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=256))]
+    pub threads: u32,
+    /// Step every cycle, also those in which nothing can happen; results do not depend on it
+    #[arg(long)]
+    pub no_skip: bool,
+    /// End after so many core cycles
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    pub max_cycles: Option<u64>,
+    /// Print everything as JSON, and nothing else, on standard output
+    #[arg(long)]
+    pub json: bool,
+    /// Write the JSON to a file, too
+    #[arg(long, value_name = "FILE")]
+    pub out: Option<PathBuf>,
+    /// Folder of run directories: runs alone that are in it are looked up
+    #[arg(long, value_name = "DIR", default_value = "runs")]
+    pub store: PathBuf,
+    /// Simulate the runs alone, also those in the store
     #[arg(long)]
     pub force: bool,
 }

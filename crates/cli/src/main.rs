@@ -41,6 +41,7 @@ fn perform(cli: Cli) -> Result<u8, Problem> {
         Command::Compare(args) => commands::compare::compare(*args),
         Command::Idle(args) => commands::idle::idle(args),
         Command::Predict(args) => commands::predict::predict(args),
+        Command::Mix(args) => commands::mix::mix(*args),
         Command::Resume(args) => commands::run::resume(args),
         Command::Check(args) => commands::check::check(args),
         Command::List(args) => commands::list::list(args),

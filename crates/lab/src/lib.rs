@@ -11,6 +11,7 @@ pub mod compare;
 pub mod governor;
 pub mod idle;
 pub mod job;
+pub mod mix;
 pub mod power;
 pub mod predict;
 pub mod problem;

@@ -174,7 +174,7 @@ impl Program {
     }
 
     /// What decides its results.
-    fn inputs(&self) -> Value {
+    pub(crate) fn inputs(&self) -> Value {
         let modules: Vec<Value> = self
             .modules()
             .iter()

@@ -5,6 +5,7 @@ pub mod compare;
 pub mod gpu;
 pub mod idle;
 pub mod list;
+pub mod mix;
 pub mod policies;
 pub mod predict;
 pub mod run;

@@ -83,7 +83,7 @@ pub(crate) struct Simulated {
 
 /// What the host program says.
 pub(crate) struct Driven {
-    verified: Verified,
+    pub(crate) verified: Verified,
     buffers: Vec<BufferResult>,
 }
 
@@ -160,24 +160,32 @@ impl Prepared {
         log: &Shared,
         interrupted: &AtomicBool,
     ) -> Result<Driven, DeviceError> {
-        let mut device = Recorded::new(device, earlier, log.clone());
-        match &self.program {
-            Program::Workload(workload, size, _) => {
-                let found = (workload.run)(&mut device, *size)?;
-                let verified = Verified { verified: Some(found.verified), detail: found.detail };
-                Ok(Driven { verified, buffers: Vec::new() })
-            }
-            Program::Job(job) => {
-                let driven = drive(job, &mut device, interrupted)?;
-                let compared = !job.expects.is_empty();
-                let detail = match (compared, driven.differences.as_slice()) {
-                    (false, _) => "no expected output is given".to_owned(),
-                    (true, []) => format!("{} expectations hold", job.expects.len()),
-                    (true, differences) => differences.join("; "),
-                };
-                let verified = Verified { verified: compared.then_some(driven.differences.is_empty()), detail };
-                Ok(Driven { verified, buffers: driven.buffers })
-            }
+        host_program(&self.program, &mut Recorded::new(device, earlier, log.clone()), interrupted)
+    }
+}
+
+/// Runs a program's host side on a device.
+pub(crate) fn host_program(
+    program: &Program,
+    device: &mut dyn Device,
+    interrupted: &AtomicBool,
+) -> Result<Driven, DeviceError> {
+    match program {
+        Program::Workload(workload, size, _) => {
+            let found = (workload.run)(device, *size)?;
+            let verified = Verified { verified: Some(found.verified), detail: found.detail };
+            Ok(Driven { verified, buffers: Vec::new() })
+        }
+        Program::Job(job) => {
+            let driven = drive(job, device, interrupted)?;
+            let compared = !job.expects.is_empty();
+            let detail = match (compared, driven.differences.as_slice()) {
+                (false, _) => "no expected output is given".to_owned(),
+                (true, []) => format!("{} expectations hold", job.expects.len()),
+                (true, differences) => differences.join("; "),
+            };
+            let verified = Verified { verified: compared.then_some(driven.differences.is_empty()), detail };
+            Ok(Driven { verified, buffers: driven.buffers })
         }
     }
 }
