@@ -124,8 +124,7 @@ fn selection(policies: &str, settings: &[&str], spec: &Spec) -> Outcome<Selectio
     let named = definitions(policies).map_err(problem)?;
     let theirs = |setting: &&&str| named.iter().any(|d| setting.split('.').next() == Some(d.about.name));
     let halves = |d: &&&'static Definition| d.parameters().iter().any(|p| p.key == HALVES);
-    let built: Vec<String> =
-        named.iter().filter(halves).map(|d| format!("{}.{HALVES}=absent", d.about.name)).collect();
+    let built: Vec<String> = named.iter().filter(halves).map(|d| format!("{}.{HALVES}=absent", d.about.name)).collect();
     let said = |key: &str| settings.iter().any(|s| s.split('=').next().map(str::trim) == Some(key));
     let unsaid = built.iter().map(String::as_str).filter(|b| !b.split('=').next().is_some_and(said));
     let settings: Vec<&str> = unsaid.chain(settings.iter().filter(theirs).copied()).collect();

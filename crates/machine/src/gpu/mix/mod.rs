@@ -1,7 +1,7 @@
 //! Several applications at once, each on SMs of its own; crossbar, L2 and DRAM are shared (µC-States §5, §7).
 //!
 //! A host program is synchronous code that calls a [`Device`], so each application's runs in a thread of its own
-//! ([`host`]), with its own modules and device memory. Simulated time passes only while every application either has a
+//! (`host`), with its own modules and device memory. Simulated time passes only while every application either has a
 //! launch in progress or has nothing more to do: between two stretches of it the hosts are heard in a fixed order, so
 //! that results depend on no thread. A launch begins at the window boundary at which its application's last one was seen
 //! to be complete, as on a GPU that runs one application; with one application on all SMs the two are the same.
