@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{find, model, record, run, select, threads, two_level};
+use common::{find, model, preset, record, run, select, threads, two_level};
 use warpwatt_policies::Selection;
 
 #[test]
@@ -24,13 +24,16 @@ fn it_saves_dynamic_power_of_inactive_lanes_and_changes_nothing_else() {
 
 #[test]
 fn it_goes_together_with_every_policy() {
-    let spec = two_level();
-    for other in warpwatt_policies::registry::names().filter(|&n| n != "lane-clock-gating") {
+    for about in warpwatt_policies::registry::POLICIES.iter().map(|d| d.about).filter(|a| a.name != "lane-clock-gating")
+    {
+        // On its paper's GPU: some need V/f levels that others do not have.
+        let (other, spec) = (about.name, preset(about.baseline.gpu, &[]));
         for pair in [format!("{other}+lane-clock-gating"), format!("lane-clock-gating+{other}")] {
             assert!(select(&spec, &pair, &[]).power().lane_clock_gating);
         }
         assert!(!select(&spec, other, &[]).power().lane_clock_gating);
     }
+    let spec = two_level();
     let (alone, _) = run(&find("diverge"), &spec, threads(1), &select(&spec, "cpg", &[]));
     let (both, _) = run(&find("diverge"), &spec, threads(1), &select(&spec, "cpg+lane-clock-gating", &[]));
     assert_eq!(record(&alone), record(&both));
