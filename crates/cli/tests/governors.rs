@@ -19,7 +19,7 @@ fn clocks_are_levels_of_the_gpu() {
     assert_eq!((levels[0]["core_mhz"].as_f64(), levels[0]["dram_mhz"].as_f64()), (Some(805.0), Some(1062.6)));
     assert_eq!(high["governor"]["transitions"], 0);
     let time = |run: &Value| run["totals"]["simulated_seconds"].as_f64().unwrap();
-    assert!((time(&nominal) / time(&high) / 1.15 - 1.0).abs() < 0.01);
+    assert!((time(&nominal) / time(&high) / 1.15 - 1.0).abs() < 0.02);
     // The policies for single points do the same.
     let point = run(&["--policy", "sm-high"]);
     assert_eq!(point["totals"], run(&["--sm-mhz", "805"])["totals"]);
