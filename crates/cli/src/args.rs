@@ -2,6 +2,7 @@
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
+use warpwatt_power::LeakageSplit;
 
 /// A GPU simulator for people who study GPU power: real PTX kernels, cycle by cycle, with joules.
 #[derive(Debug, Parser)]
@@ -21,6 +22,8 @@ pub enum Command {
     /// Compare policies: time, leakage saved, energy, against their papers' baselines; writes an HTML report
     #[command(after_help = COMPARE_EXAMPLES)]
     Compare(Box<CompareArgs>),
+    /// Say which component of the pipeline limits a kernel, and what half or twice of it would do
+    Bottleneck(Box<BottleneckArgs>),
     /// Say how idle the execution units are, and what could be saved at most
     Idle(IdleArgs),
     /// Predict run times at other SM clocks with CRISP and its rivals, from one run; --verify says how right they are
@@ -62,6 +65,7 @@ Examples:
   warpwatt compare hotspot
   warpwatt compare hotspot bfs srad --policies cpg,origami --size full
   warpwatt compare heartwall --policies itap-pow,itap-pow:peek_ahead=false,itap-ideal
+  warpwatt compare transpose sgemm --policies c-half,ucstates --leakage area
   warpwatt compare all --policies all --gpu gtx480 --set cpg.wake_up=9 --csv > table.csv
 
 Exit code: 0 fine; 1 a run failed, or interrupted (the same command goes on); 2 the input is wrong.";
@@ -90,6 +94,16 @@ pub enum Leakage {
     Area,
     /// As GPUWattch's McPAT reports it
     Mcpat,
+}
+
+impl From<Leakage> for LeakageSplit {
+    fn from(leakage: Leakage) -> LeakageSplit {
+        match leakage {
+            Leakage::Default => LeakageSplit::Default,
+            Leakage::Area => LeakageSplit::Area,
+            Leakage::Mcpat => LeakageSplit::Mcpat,
+        }
+    }
 }
 
 /// Energies of arithmetic.
@@ -251,6 +265,9 @@ pub struct CompareArgs {
     /// Core cycles of a power sample: a step of the timeline [default: 5000; for full workloads 100000]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(100..))]
     pub sample_cycles: Option<u64>,
+    /// Split of the leakage among components
+    #[arg(long, value_enum, default_value_t = Leakage::Default)]
+    pub leakage: Leakage,
     /// Print the table as CSV, and nothing else, on standard output
     #[arg(long, conflicts_with = "json")]
     pub csv: bool,
@@ -266,6 +283,38 @@ pub struct CompareArgs {
     /// Simulate all runs, also those in the store
     #[arg(long)]
     pub force: bool,
+}
+
+/// `bottleneck`.
+#[derive(Debug, Args)]
+pub struct BottleneckArgs {
+    /// Workloads or launch descriptions (.toml)
+    #[arg(value_name = "WORKLOAD|FILE.toml", required = true)]
+    pub programs: Vec<String>,
+    /// Input size of workloads
+    #[arg(long, value_enum, default_value_t = Size::Small)]
+    pub size: Size,
+    /// A preset's name or a GPU file (.toml) [default: kepler-big]
+    #[arg(long, value_name = "NAME|FILE")]
+    pub gpu: Option<String>,
+    /// Set a parameter of the GPU; may be repeated
+    #[arg(long, value_name = "NAME=VALUE")]
+    pub set: Vec<String>,
+    /// Run the eight static shapes, too, and show measured against predicted time
+    #[arg(long)]
+    pub verify: bool,
+    /// Write the utilizations as a heat map
+    #[arg(long, value_name = "FILE")]
+    pub html: Option<PathBuf>,
+    /// Host threads; results do not depend on it
+    #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=256))]
+    pub threads: u32,
+    /// Print as JSON
+    #[arg(long)]
+    pub json: bool,
+    /// Directory of run directories; what is there is looked up
+    #[arg(long, value_name = "DIR", default_value = "runs")]
+    pub store: PathBuf,
 }
 
 /// `idle`.

@@ -39,6 +39,7 @@ fn perform(cli: Cli) -> Result<u8, Problem> {
     match cli.command {
         Command::Run(args) => commands::run::run(*args),
         Command::Compare(args) => commands::compare::compare(*args),
+        Command::Bottleneck(args) => commands::bottleneck::bottleneck(*args),
         Command::Idle(args) => commands::idle::idle(args),
         Command::Predict(args) => commands::predict::predict(args),
         Command::Mix(args) => commands::mix::mix(*args),

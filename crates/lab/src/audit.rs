@@ -40,7 +40,7 @@ pub fn slots(spec: &Spec, run: &RunStats) -> Result<(), String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use warpwatt_machine::activity::{LaneResidency, SM_EVENTS, Sample, SmActivity};
+    use warpwatt_machine::activity::{SM_EVENTS, Sample, SmActivity};
     use warpwatt_machine::stats::{Counters, LaunchStats, SLOTS};
 
     /// One SM with two schedulers and 10 cycles, of which 7 slots issued.
@@ -62,19 +62,7 @@ mod tests {
             slots,
             counters: Counters { warp_instructions: 7, thread_instructions: 200, ..Counters::default() },
         };
-        let sm = SmActivity {
-            events: vec![0; SM_EVENTS],
-            cycles: 10,
-            warp_cycles: 0,
-            cta_cycles: 0,
-            int: LaneResidency::default(),
-            fp: LaneResidency::default(),
-            sfu: LaneResidency::default(),
-            component_on: Default::default(),
-            component_gated: Default::default(),
-            component_clock_gated: Default::default(),
-            component_busy: Default::default(),
-        };
+        let sm = SmActivity { events: vec![0; SM_EVENTS], cycles: 10, ..SmActivity::default() };
         let sample = Sample {
             start: 0,
             end: 10,

@@ -5,6 +5,7 @@
 //! report needs.
 
 pub mod audit;
+pub mod bottleneck;
 pub mod check;
 pub mod checkpoint;
 pub mod compare;

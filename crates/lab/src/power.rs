@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 use warpwatt_machine::activity::{COMPONENT_NAMES, LANE_STATES, LaneResidency, LaneState, MemEvent, Sample, SmEvent};
 use warpwatt_machine::spec::Spec;
 use warpwatt_power::report::KernelPower;
-use warpwatt_power::{PowerModel, PowerOptions, PowerReport, Summary, UnitPower};
+use warpwatt_power::{PowerModel, PowerOptions, PowerReport, Saving, Summary, UnitPower};
 
 /// What was counted while one pair of V/f levels held.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -34,6 +34,9 @@ pub struct Activity {
     pub lanes: Map<String, Value>,
     /// Group-cycles of the pipeline components: on, gated, clock-gated, busy.
     pub groups: Map<String, Value>,
+    /// SM-cycles in which half of the register file was clock-gated.
+    #[serde(default)]
+    pub register_file_halved: u64,
 }
 
 /// Power and energy of a run.
@@ -48,6 +51,9 @@ pub struct PowerRecord {
     /// Lanes of INT, FP and SFU: leakage saved, gating events.
     #[serde(default)]
     pub units: Vec<UnitPower>,
+    /// What groups and lanes that slept have saved, by component.
+    #[serde(default)]
+    pub saved: Vec<Saving>,
     /// By kernel, in order of first launch.
     pub kernels: Vec<KernelPower>,
     /// Counts by V/f level.
@@ -69,6 +75,7 @@ pub fn record(model: &PowerModel, report: &PowerReport, samples: &[Sample]) -> O
         options: report.options,
         total: report.total.clone(),
         units: model.unit_power(samples).to_vec(),
+        saved: model.savings(samples),
         kernels: report.kernels.clone(),
         activity: activity(samples),
         energy_table,
@@ -119,6 +126,7 @@ fn one_level(first: &Sample, samples: &[&Sample]) -> Activity {
             "on": sum(|sm, i| sm.component_on[i]),
             "gated": sum(|sm, i| sm.component_gated[i]),
             "clock_gated": sum(|sm, i| sm.component_clock_gated[i]),
+            "gatings": sum(|sm, i| sm.component_gatings[i]),
             "busy": sum(|sm, i| sm.component_busy[i]),
         });
         ((*name).to_owned(), counts)
@@ -141,6 +149,7 @@ fn one_level(first: &Sample, samples: &[&Sample]) -> Activity {
         .into_iter()
         .collect(),
         groups: COMPONENT_NAMES.iter().enumerate().map(group).collect(),
+        register_file_halved: sms().map(|sm| sm.register_file_halved).sum(),
     }
 }
 

@@ -130,6 +130,11 @@ fn part(part: u64, whole: u64) -> Value {
     Value::ratio(part as f64, whole as f64)
 }
 
+/// Cycles in which the L1 data cache was stalled.
+fn stalls(t: &Totals) -> u64 {
+    t.counters.l1d_stall_line + t.counters.l1d_stall_mshr + t.counters.l1d_stall_queue
+}
+
 /// Share that did not miss.
 fn hits(accesses: u64, misses: u64) -> Value {
     part(accesses.saturating_sub(misses), accesses)
@@ -160,6 +165,18 @@ derived! {
     l1d_hit_rate ["1"] Ratio ""
         "L1 data reads that hit; one merged with an outstanding miss counts as a miss."
         = |t, _| hits(t.counters.l1d_reads, t.counters.l1d_read_misses);
+    l1d_stalls_per_miss ["cycles"] Ratio ""
+        "Cycles in which the L1 data cache was stalled (no line, no MSHR, miss queue full) per read that missed."
+        = |t, _| part(stalls(t), t.counters.l1d_read_misses);
+    l1d_line_stalls_per_miss ["cycles"] Ratio ""
+        "Of these: no line could be replaced."
+        = |t, _| part(t.counters.l1d_stall_line, t.counters.l1d_read_misses);
+    l1d_mshr_stalls_per_miss ["cycles"] Ratio ""
+        "Of these: no MSHR, or no merge slot in it."
+        = |t, _| part(t.counters.l1d_stall_mshr, t.counters.l1d_read_misses);
+    l1d_queue_stalls_per_miss ["cycles"] Ratio ""
+        "Of these: the miss queue was full."
+        = |t, _| part(t.counters.l1d_stall_queue, t.counters.l1d_read_misses);
     l1d_write_hit_rate ["1"] Ratio ""
         "L1 data writes and atomics that found their line."
         = |t, _| part(t.counters.l1d_write_hits, t.counters.l1d_writes);

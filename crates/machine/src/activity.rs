@@ -182,7 +182,7 @@ impl LaneResidency {
 }
 
 /// One SM in one sample.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct SmActivity {
     /// Event counts, indexed by [`SmEvent`].
     pub events: Vec<u64>,
@@ -204,7 +204,13 @@ pub struct SmActivity {
     pub component_gated: [u64; COMPONENTS],
     /// Group-cycles clock-gated.
     pub component_clock_gated: [u64; COMPONENTS],
-    /// Cycles × entries in which the component held an instruction (blocked included).
+    /// How often a group lost power.
+    pub component_gatings: [u64; COMPONENTS],
+    /// Cycles in which half of the register file was clock-gated: part of all three operand collectors was.
+    pub register_file_halved: u64,
+    /// Cycles × entries ([`crate::hooks::DatapathQuery::entries`]) in which the component held an instruction (blocked
+    /// included). EX units are pipelines: an instruction holds its SP or SFU for the initiation interval, the known service
+    /// time of µC-States' utilization law (§2.2), its LDST group while it makes transactions or is stopped by the L1.
     pub component_busy: [u64; COMPONENTS],
 }
 

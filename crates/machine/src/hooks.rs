@@ -20,6 +20,7 @@ use crate::kernel::Port;
 use crate::message::Femtoseconds;
 use crate::sm::warps::Warps;
 use crate::stats::Slot;
+use serde::{Deserialize, Serialize};
 use warpwatt_simt::warp::Warp;
 
 /// What every hook object has.
@@ -203,18 +204,48 @@ pub struct DatapathQuery {
     pub cycles: u64,
     /// Instruction-cycles held by each component in the interval, blocked ones included.
     pub busy: [u64; COMPONENTS],
+    /// What `busy` counts of each component, in all its groups: fetch units, schedulers, register entries, collector units,
+    /// execution units.
+    pub entries: [u32; COMPONENTS],
     /// Groups of each component.
     pub groups: [u32; COMPONENTS],
-    /// Warp instructions issued per port (SP, SFU, LDST).
+    /// Those that take work at present.
+    pub on: [u32; COMPONENTS],
+    /// Warp instructions decoded per port (SP, SFU, LDST).
+    pub decoded: [u64; 3],
+    /// Warp instructions issued per port.
     pub issued: [u64; 3],
-    /// Sum over the interval's cycles of warps with load/store instructions outstanding.
+    /// Warp instructions that have entered EX_LDST.
+    pub entered: u64,
+    /// Sum over the interval's cycles of warps with instructions in EX_LDST or outstanding since: a load until its results
+    /// are there, a store until it has left the unit.
     pub outstanding: u64,
 }
 
-/// Tune-down of pipeline components.
+/// Delays of groups that are power-gated, in core cycles.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct GatingDelays {
+    /// Least time without power.
+    pub break_even: u64,
+    /// From then to work.
+    pub wake_up: u64,
+}
+
+/// Tune-down of pipeline components. A group that is not wanted any more drains first; how groups come back is said in
+/// [`crate::sm::groups`].
 pub trait DatapathHook: Hook {
     /// Length of an interval in core cycles.
     fn interval(&self) -> u64;
+
+    /// Groups of each component that are on at the beginning; the others are off, drained and without power or clock.
+    fn initial(&self, groups: &[u32; COMPONENTS]) -> [u32; COMPONENTS] {
+        *groups
+    }
+
+    /// Delays of power gating.
+    fn delays(&self) -> GatingDelays {
+        GatingDelays::default()
+    }
 
     /// Groups of each component that shall be on.
     fn decide(&mut self, query: &DatapathQuery) -> [u32; COMPONENTS];

@@ -3,8 +3,8 @@
 use crate::error::{PolicyError, suggest};
 use crate::system::Definition;
 use crate::{
-    always_on, ccws, cpg, crisp, dyncta, equalizer, itap, lane_clock_gating, origami, pats, permute, static_point,
-    warped_gates,
+    always_on, ccws, cpg, crisp, dyncta, equalizer, full_width, itap, lane_clock_gating, origami, pats, permute,
+    shapes, static_point, ucstates, warped_gates,
 };
 
 /// All policies, in the order in which they are listed.
@@ -53,6 +53,16 @@ pub const POLICIES: &[Definition] = &[
     Definition::of::<crisp::MissEdp>(),
     Definition::of::<crisp::MissEd2p>(),
     Definition::of::<crisp::MissEnergy>(),
+    Definition::of::<full_width::FullWidth>(),
+    Definition::of::<ucstates::UcStates>(),
+    Definition::of::<shapes::Static<0>>(),
+    Definition::of::<shapes::Static<1>>(),
+    Definition::of::<shapes::Static<2>>(),
+    Definition::of::<shapes::Static<3>>(),
+    Definition::of::<shapes::Static<4>>(),
+    Definition::of::<shapes::Static<5>>(),
+    Definition::of::<shapes::Static<6>>(),
+    Definition::of::<shapes::Static<7>>(),
 ];
 
 /// A policy by its name.

@@ -85,8 +85,10 @@ impl Selection {
 
     /// How they change the computation of power, all together.
     pub fn power(&self) -> PolicyPower {
-        self.chosen.iter().fold(PolicyPower::default(), |all, c| {
-            // What gating costs is said by the policy that gates.
+        // What gating lanes costs is said by the policy that acts on them, if there is one.
+        let acts = |c: &&Chosen| c.definition.about.hooks.contains(&HookKind::Lanes);
+        let (first, then): (Vec<&Chosen>, Vec<&Chosen>) = self.chosen.iter().partition(acts);
+        first.into_iter().chain(then).fold(PolicyPower::default(), |all, c| {
             let gating = c.built.power.gating.filter(|_| !c.left.contains(&HookKind::Lanes));
             all.and(&PolicyPower { gating, ..c.built.power })
         })

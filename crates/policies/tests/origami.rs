@@ -5,7 +5,7 @@ mod common;
 use common::{PROGRAMS, cycles, find, hold, model, preset, run, select, threads, two_level, units};
 use proptest::prelude::*;
 use std::sync::Arc;
-use warpwatt_machine::activity::{COMPONENTS, LaneResidency, LaneState, MEM_EVENTS, SM_EVENTS, Sample, SmActivity};
+use warpwatt_machine::activity::{LaneResidency, LaneState, MEM_EVENTS, SM_EVENTS, Sample, SmActivity};
 use warpwatt_machine::hooks::{Hook, IssueHook, IssueQuery, Shape};
 use warpwatt_machine::spec::Spec;
 use warpwatt_policies::cpg::Gate;
@@ -208,19 +208,7 @@ impl Sp {
     /// What the power model makes of the INT lanes.
     fn power(&self, int: LaneResidency) -> UnitPower {
         let cycles = int.cycles.iter().sum::<u64>() / 32;
-        let sm = SmActivity {
-            events: vec![0; SM_EVENTS],
-            cycles,
-            int,
-            fp: LaneResidency::default(),
-            sfu: LaneResidency::default(),
-            component_on: [0; COMPONENTS],
-            component_gated: [0; COMPONENTS],
-            component_clock_gated: [0; COMPONENTS],
-            component_busy: [0; COMPONENTS],
-            warp_cycles: 0,
-            cta_cycles: 0,
-        };
+        let sm = SmActivity { events: vec![0; SM_EVENTS], cycles, int, ..SmActivity::default() };
         let sample = Sample {
             start: 0,
             end: cycles * 1_000_000_000 / 700,

@@ -4,7 +4,7 @@ mod common;
 
 use common::{PROGRAMS, cycles, find, hold, model, run, select, threads, two_level, units};
 use std::sync::Arc;
-use warpwatt_machine::activity::{COMPONENTS, LaneResidency, LaneState, MEM_EVENTS, SM_EVENTS, Sample, SmActivity};
+use warpwatt_machine::activity::{LaneResidency, LaneState, MEM_EVENTS, SM_EVENTS, Sample, SmActivity};
 use warpwatt_machine::hooks::{Hook, LanesHook, OrderHook, OrderQuery, StartQuery};
 use warpwatt_machine::kernel::Port;
 use warpwatt_machine::sm::warps::Warps;
@@ -155,19 +155,7 @@ fn its_energy_by_hand() {
     assert_eq!((of(LaneState::Waking), int.wakes[LaneState::Gated as usize]), (32 * 3, 32));
     // A blackout and what follows is one event.
     assert_eq!((int.entries[LaneState::Gated as usize], int.entries[LaneState::Blackout as usize]), (64, 0));
-    let sm = SmActivity {
-        events: vec![0; SM_EVENTS],
-        cycles: 24,
-        int,
-        fp,
-        sfu: LaneResidency::default(),
-        component_on: [0; COMPONENTS],
-        component_gated: [0; COMPONENTS],
-        component_clock_gated: [0; COMPONENTS],
-        component_busy: [0; COMPONENTS],
-        warp_cycles: 0,
-        cta_cycles: 0,
-    };
+    let sm = SmActivity { events: vec![0; SM_EVENTS], cycles: 24, int, fp, ..SmActivity::default() };
     let sample = Sample {
         start: 0,
         end: 24 * 1_000_000_000 / 700,

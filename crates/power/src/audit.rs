@@ -213,9 +213,16 @@ impl PowerModel {
                 entering += self.lane_hardware(component, residency.busy as f64, lane_cycles) * factors.core_event;
             }
             let powered = self.powered(sm);
-            for component in [Component::Decode, Component::Scheduler] {
-                let at = component as usize;
-                saved += (1.0 - powered[at]) * self.leakage[at] * factors.core_leakage * seconds;
+            for (at, powered) in powered.iter().enumerate() {
+                if !Component::ALL[at].is_execution_unit() {
+                    saved += (1.0 - powered) * self.leakage[at] * factors.core_leakage * seconds;
+                }
+            }
+            if sample.core_mhz > 0.0 {
+                for (component, cycles) in self.group_gatings(sm) {
+                    let watts = self.leakage[component as usize] * factors.core_leakage;
+                    entering += watts * cycles / (sample.core_mhz * 1e6);
+                }
             }
         }
         let transitions = f64::from(sample.transitions) * self.spec.dvfs.transition_nj * 1e-9;

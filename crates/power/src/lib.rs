@@ -48,7 +48,7 @@ pub use audit::residency;
 pub use component::{Component, Label};
 pub use energy::{Energy, SamplePower};
 pub use error::{AuditError, PowerError};
-pub use model::PowerModel;
+pub use model::{PowerModel, Saving};
 pub use options::{Arithmetic, GatingCost, GatingEnergy, LeakageSplit, PolicyPower, PowerOptions};
 pub use report::{PowerReport, Summary};
 pub use units::UnitPower;

@@ -5,7 +5,8 @@
 //!
 //! - Leakage is power × time. Of execution units it follows the lanes' states; of decode and schedulers the
 //!   power-gated groups; everything else is always on.
-//! - A clock-gated group takes its share of the component's dynamic energy with it (µC-States §3).
+//! - A clock-gated group takes its share of the component's dynamic energy with it (µC-States §3); so does half of the
+//!   register file while all three operand collectors are tuned down.
 //! - Hardware that a policy adds is charged to INT, FP and SFU as overhead ([`PolicyPower`]): a share of their power, and
 //!   watts of a SIMD lane, half of them to its INT and half to its FP pipeline where they do not depend on use.
 //! - A V/f transition costs a fixed energy, in the regulators (`other`).
@@ -58,6 +59,17 @@ pub struct InventoryRow {
     pub area_mm2: f64,
     /// Leakage of one at nominal voltage and speed, W.
     pub leakage_w: f64,
+}
+
+/// What a component has saved by sleeping.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Saving {
+    /// Component.
+    pub component: Component,
+    /// Leakage, what transitions and added hardware cost taken off, J.
+    pub leakage: f64,
+    /// Dynamic energy, J.
+    pub dynamic: f64,
 }
 
 impl PowerModel {
@@ -173,6 +185,11 @@ impl PowerModel {
             leaked += own.leakage;
         }
         let mut overhead = 0.0;
+        for (component, gatings) in self.group_gatings(sm) {
+            let unit = &mut energy[component as usize];
+            unit.overhead = self.leakage[component as usize] * factors.core_leakage * cycle * gatings;
+            overhead += unit.overhead;
+        }
         for (component, lanes, residency) in self.units(sm) {
             let unit = &mut energy[component as usize];
             let one_cycle = self.leakage[component as usize] / f64::from(lanes.max(1)) * factors.core_leakage * cycle;
@@ -247,21 +264,61 @@ impl PowerModel {
         }
         powered[Component::Decode as usize] = 1.0 - Groups::of(sm, &[IFID]).gated();
         powered[Component::Scheduler as usize] = 1.0 - Groups::of(sm, &[SCH]).gated();
+        if self.options.policy.absent {
+            powered[Component::Fetch as usize] = 1.0 - Groups::of(sm, &[IFID]).gated();
+            powered[Component::InstructionBuffer as usize] = 1.0 - Groups::of(sm, &[IFID]).gated();
+            for (component, stages) in CLOCK_GATED {
+                powered[component as usize] = 1.0 - Groups::of(sm, stages).unclocked();
+            }
+        }
         powered
+    }
+
+    /// Decoders and schedulers: what their gating events cost, in cycles of the whole component's leakage.
+    pub(crate) fn group_gatings(&self, sm: &SmActivity) -> [(Component, f64); 2] {
+        let cost = self.options.policy.component_gating.unwrap_or(self.table.gating.component_bet_cycles);
+        let groups = self.spec.component_groups();
+        [(Component::Decode, IFID), (Component::Scheduler, SCH)].map(|(component, stage)| {
+            (component, cost * sm.component_gatings[stage] as f64 / f64::from(groups[stage].max(1)))
+        })
+    }
+
+    /// What groups and lanes that slept have saved over some samples, against all of them always on: by component of the
+    /// SMs, those that have saved nothing left out.
+    pub fn savings(&self, samples: &[Sample]) -> Vec<Saving> {
+        let mut savings = [(0.0, 0.0); SM_COMPONENTS];
+        for sample in samples {
+            let factors = self.scaling(Level::from(sample));
+            let seconds = sample.end.saturating_sub(sample.start) as f64 * 1e-15;
+            for (sm, energy) in sample.sms.iter().zip(self.sample(sample).sms) {
+                let (powered, clocked) = (self.powered(sm), self.clocked(sm));
+                for (at, saving) in savings.iter_mut().enumerate() {
+                    let full = self.leakage[at] * factors.core_leakage * seconds;
+                    saving.0 += full * (1.0 - powered[at]) - energy[at].overhead;
+                }
+                for charge in &self.sm_charges {
+                    let at = charge.component as usize;
+                    let full = count(&sm.events, charge.event) * charge.joules * factors.core_event;
+                    savings[at].1 += full * (1.0 - clocked[at]);
+                }
+            }
+        }
+        let some = |(component, (leakage, dynamic)): (&Component, (f64, f64))| {
+            (leakage != 0.0 || dynamic != 0.0).then_some(Saving { component: *component, leakage, dynamic })
+        };
+        Component::ALL.iter().zip(savings).filter_map(some).collect()
     }
 
     /// Share of each component's dynamic energy that its clocked groups draw.
     pub(crate) fn clocked(&self, sm: &SmActivity) -> [f64; SM_COMPONENTS] {
         let mut clocked = [1.0; SM_COMPONENTS];
         let lost = 1.0 - self.table.gating.clock_gated_dynamic;
-        for (component, stages) in [
-            (Component::InstructionBuffer, &[IFID][..]),
-            (Component::Pipeline, &PIPELINE_REGISTERS[..]),
-            (Component::Collectors, &COLLECTORS[..]),
-            (Component::Ldst, &[EX_LDST][..]),
-        ] {
+        clocked[Component::InstructionBuffer as usize] = 1.0 - lost * Groups::of(sm, &[IFID]).unclocked();
+        for (component, stages) in CLOCK_GATED {
             clocked[component as usize] = 1.0 - lost * Groups::of(sm, stages).unclocked();
         }
+        let halved = share(sm.register_file_halved as f64, sm.cycles as f64);
+        clocked[Component::RegisterFile as usize] = 1.0 - lost * halved / 2.0;
         clocked
     }
 }
@@ -275,6 +332,10 @@ const COLLECTORS: [usize; 3] = [5, 6, 7];
 const EX_LDST: usize = PIPELINE - 1;
 
 const IDLE_CYCLE: usize = warpwatt_machine::activity::SmEvent::IdleCycle as usize;
+
+/// Components whose groups lose their clock alone, with their stages of the pipeline.
+const CLOCK_GATED: [(Component, &[usize]); 3] =
+    [(Component::Pipeline, &PIPELINE_REGISTERS), (Component::Collectors, &COLLECTORS), (Component::Ldst, &[EX_LDST])];
 
 /// Group-cycles of some pipeline components.
 struct Groups {

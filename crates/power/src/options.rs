@@ -90,6 +90,11 @@ pub struct PolicyPower {
     pub gating: Option<GatingEnergy>,
     /// Inactive lanes of an issued warp cost nothing.
     pub lane_clock_gating: bool,
+    /// What a group of decoders or schedulers costs to be power-gated, in cycles of its leakage, instead of the table's
+    /// break-even time.
+    pub component_gating: Option<f64>,
+    /// Groups without a clock are not there: they leak nothing.
+    pub absent: bool,
     /// Added hardware: a share of the execution units' power.
     pub hardware_share: f64,
     /// Added hardware: W of a SIMD lane in a cycle in which it works.
@@ -103,6 +108,8 @@ impl PolicyPower {
     pub fn and(&self, other: &PolicyPower) -> PolicyPower {
         PolicyPower {
             gating: self.gating.or(other.gating),
+            component_gating: self.component_gating.or(other.component_gating),
+            absent: self.absent || other.absent,
             lane_clock_gating: self.lane_clock_gating || other.lane_clock_gating,
             hardware_share: self.hardware_share + other.hardware_share,
             hardware_lane_used_w: self.hardware_lane_used_w + other.hardware_lane_used_w,

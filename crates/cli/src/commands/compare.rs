@@ -11,6 +11,7 @@ use warpwatt_lab::compare::{self, COLUMNS, CompareRequest, Comparison, Line, Opt
 use warpwatt_lab::problem::Problem;
 use warpwatt_lab::request::ProgramRequest;
 use warpwatt_lab::{report, store};
+use warpwatt_power::PowerOptions;
 
 /// Compares.
 pub fn compare(args: CompareArgs) -> Result<u8, Problem> {
@@ -59,6 +60,7 @@ fn request(args: &CompareArgs) -> Result<CompareRequest, Problem> {
             BaselineScheduler::TwoLevel => Scheduler::TwoLevel,
             BaselineScheduler::Lrr => Scheduler::Lrr,
         }),
+        power: PowerOptions { leakage_split: args.leakage.into(), ..PowerOptions::default() },
         sample_cycles: Some(args.sample_cycles.unwrap_or(if full { 100_000 } else { 5_000 })),
         ..CompareRequest::default()
     })

@@ -1,5 +1,6 @@
 //! One file a command (or two that belong together).
 
+pub mod bottleneck;
 pub mod check;
 pub mod compare;
 pub mod gpu;

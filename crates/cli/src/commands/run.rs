@@ -1,6 +1,6 @@
 //! `run` and `resume`.
 
-use crate::args::{Energies, Leakage, ResumeArgs, RunArgs};
+use crate::args::{Energies, ResumeArgs, RunArgs};
 use crate::output::{faint, note, print};
 use crate::progress::Line;
 use crate::show;
@@ -12,7 +12,7 @@ use warpwatt_lab::problem::Problem;
 use warpwatt_lab::request::{ProgramRequest, Request};
 use warpwatt_lab::run::{self, Controls, Every, Finished};
 use warpwatt_lab::store::to_json;
-use warpwatt_power::{Arithmetic, LeakageSplit, PowerOptions};
+use warpwatt_power::{Arithmetic, PowerOptions};
 
 /// Runs a program.
 pub fn run(args: RunArgs) -> Result<u8, Problem> {
@@ -108,11 +108,7 @@ fn request(args: &RunArgs) -> Result<Request, Problem> {
         mem_mhz: args.mem_mhz,
         registers: args.registers,
         power: PowerOptions {
-            leakage_split: match args.leakage {
-                Leakage::Default => LeakageSplit::Default,
-                Leakage::Area => LeakageSplit::Area,
-                Leakage::Mcpat => LeakageSplit::Mcpat,
-            },
+            leakage_split: args.leakage.into(),
             arithmetic: match args.energies {
                 Energies::Gpuwattch => Arithmetic::Gpuwattch,
                 Energies::Physical => Arithmetic::Physical,

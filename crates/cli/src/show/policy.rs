@@ -2,8 +2,9 @@
 
 use crate::table::{decimal, grouped, percent, si, table};
 use warpwatt_lab::governor::GovernorRecord;
-use warpwatt_lab::power::{PowerRecord, STATES};
+use warpwatt_lab::power::{Activity, PowerRecord, STATES};
 use warpwatt_lab::record::{MetricRecord, Record};
+use warpwatt_machine::activity::COMPONENT_NAMES;
 
 /// INT, FP and SFU lanes: where their cycles went, and what that saved.
 pub fn lanes(power: &PowerRecord) -> String {
@@ -26,6 +27,53 @@ pub fn lanes(power: &PowerRecord) -> String {
         })
         .collect();
     table(&header, &rows, 1)
+}
+
+/// Some groups of the pipeline were off.
+pub fn tuned(activity: &Activity) -> bool {
+    activity.groups.values().any(|g| ["gated", "clock_gated"].iter().any(|state| g[state].as_u64() != Some(0)))
+}
+
+/// The pipeline's components: where their groups' cycles went.
+pub fn groups(power: &PowerRecord) -> String {
+    let row = |name: &str| {
+        let sum = |state: &str| power.activity.iter().filter_map(|a| a.groups.get(name)?[state].as_u64()).sum::<u64>();
+        let (on, gated, unclocked) = (sum("on"), sum("gated"), sum("clock_gated"));
+        let all = on + gated + unclocked;
+        let share = |part: u64| percent((all > 0).then(|| part as f64 / all as f64));
+        vec![name.to_owned(), share(on), share(gated), share(unclocked), grouped(sum("gatings"))]
+    };
+    let rows: Vec<Vec<String>> = COMPONENT_NAMES.iter().map(|name| row(name)).collect();
+    table(&["", "on", "no power", "no clock", "gating events"], &rows, 1)
+}
+
+/// What sleeping has saved, by component, and as a share of what would have been spent.
+pub fn saved(power: &PowerRecord) -> String {
+    let total = &power.total.joules;
+    let (leakage, dynamic) = power.saved.iter().fold((0.0, 0.0), |(l, d), s| (l + s.leakage, d + s.dynamic));
+    let part = |part: f64, whole: f64| percent((whole > 0.0).then(|| part / whole));
+    let mut rows: Vec<Vec<String>> = Vec::new();
+    for s in &power.saved {
+        let share = part(s.leakage, leakage);
+        rows.push(vec![
+            s.component.name().to_owned(),
+            si(s.leakage, "J"),
+            share,
+            si(s.dynamic, "J"),
+            part(s.dynamic, dynamic),
+        ]);
+    }
+    rows.push(vec![
+        "total".to_owned(),
+        si(leakage, "J"),
+        part(leakage, leakage),
+        si(dynamic, "J"),
+        part(dynamic, dynamic),
+    ]);
+    let of_static = part(leakage, total.leakage + total.overhead + leakage);
+    let of_dynamic = part(dynamic, total.dynamic + dynamic);
+    let header = ["", "static", "share", "dynamic", "share"];
+    table(&header, &rows, 1) + &format!(" {of_static} of the chip's static and {of_dynamic} of its dynamic energy\n")
 }
 
 /// Each policy's own results.

@@ -27,6 +27,12 @@ pub fn result(record: &Record, host: Option<&Host>) -> String {
     if !record.policies.is_empty() {
         if let Some(power) = &record.power {
             out += &section("Execution-unit lanes", policy::lanes(power));
+            if power.activity.iter().any(policy::tuned) {
+                out += &section("Pipeline groups", policy::groups(power));
+            }
+            if !power.saved.is_empty() {
+                out += &section("Saved", policy::saved(power));
+            }
         }
         out += &section("Policy", policy::metrics(record));
     }
@@ -149,10 +155,17 @@ fn memory(record: &Record) -> String {
         vec![name.to_owned(), grouped(count(record, accesses)), percent(record.total(rate)), note]
     };
     let stalls: u64 = ["l1d_stall_line", "l1d_stall_mshr", "l1d_stall_queue"].iter().map(|n| count(record, n)).sum();
+    let per_miss = |cause: &str| decimal(record.total(&format!("l1d_{cause}stalls_per_miss")), 2);
+    let stalls = if stalls == 0 {
+        "no stall cycles".to_owned()
+    } else {
+        let [line, mshr, queue] = ["line_", "mshr_", "queue_"].map(per_miss);
+        format!("{} stall cycles; per miss {}: line {line}, MSHR {mshr}, queue {queue}", grouped(stalls), per_miss(""))
+    };
     let conflicts = decimal(record.total("shared_cycles_per_access"), 2);
     let shared = grouped(count(record, "shared_accesses"));
     let rows = vec![
-        row("L1 data reads", "l1d_reads", "l1d_hit_rate", format!("{} stall cycles", grouped(stalls))),
+        row("L1 data reads", "l1d_reads", "l1d_hit_rate", stalls),
         row("L1 data writes", "l1d_writes", "l1d_write_hit_rate", String::new()),
         row("constant cache", "constant_accesses", "constant_hit_rate", String::new()),
         row("texture cache", "texture_accesses", "texture_hit_rate", String::new()),

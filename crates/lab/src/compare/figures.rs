@@ -32,6 +32,12 @@ pub struct Figures {
     pub edp: Option<f64>,
     /// Energy × time² over the baseline's.
     pub ed2p: Option<f64>,
+    /// Static power over the baseline's.
+    pub static_power: Option<f64>,
+    /// Dynamic power over the baseline's.
+    pub dynamic_power: Option<f64>,
+    /// L1 data stall cycles per miss.
+    pub stalls: Option<f64>,
 }
 
 /// A line of the table.
@@ -72,6 +78,8 @@ pub enum Show {
     Share,
     /// A count.
     Count,
+    /// A figure with decimals.
+    Number,
 }
 
 /// How figures of several workloads become one.
@@ -103,7 +111,7 @@ pub struct Column {
 }
 
 /// The table's columns.
-pub const COLUMNS: [Column; 9] = [
+pub const COLUMNS: [Column; 12] = [
     Column {
         key: "time",
         title: "time",
@@ -186,6 +194,33 @@ pub const COLUMNS: [Column; 9] = [
         only_gating: false,
         show: Show::Ratio,
     },
+    Column {
+        key: "static_power",
+        title: "static",
+        meaning: "average static power over the baseline's: leakage, transitions and added hardware",
+        figure: |f| f.static_power,
+        more_is_better: false,
+        only_gating: false,
+        show: Show::Ratio,
+    },
+    Column {
+        key: "dynamic_power",
+        title: "dynamic",
+        meaning: "average dynamic power over the baseline's",
+        figure: |f| f.dynamic_power,
+        more_is_better: false,
+        only_gating: false,
+        show: Show::Ratio,
+    },
+    Column {
+        key: "stalls_per_miss",
+        title: "L1 stalls",
+        meaning: "L1 data stall cycles per read miss",
+        figure: |f| f.stalls,
+        more_is_better: false,
+        only_gating: false,
+        show: Show::Number,
+    },
 ];
 
 impl Column {
@@ -199,6 +234,7 @@ impl Column {
                 if text == "-0.0 %" { "0.0 %".to_owned() } else { text }
             }
             (Show::Count, Some(v)) => count(v),
+            (Show::Number, Some(v)) => format!("{v:.2}"),
         }
     }
 

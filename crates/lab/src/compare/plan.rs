@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use warpwatt_policies::registry::POLICIES;
 use warpwatt_policies::selection::definitions;
-use warpwatt_policies::{Baseline, HookKind, always_on, equalizer, split};
+use warpwatt_policies::{Baseline, HookKind, always_on, equalizer, full_width, split};
 use warpwatt_power::PowerOptions;
 
 /// A scheduler that all runs shall have, whatever their papers say.
@@ -181,7 +181,8 @@ impl Plan {
 fn entries(request: &CompareRequest) -> Outcome<Vec<Entry>> {
     // Policies that only observe change nothing.
     let acts = |d: &&warpwatt_policies::Definition| d.about.hooks.iter().any(|h| *h != HookKind::Observer);
-    let everything = || POLICIES.iter().filter(|d| d.about.name != always_on::NAME).filter(acts);
+    let observers = [always_on::NAME, full_width::NAME];
+    let everything = || POLICIES.iter().filter(|d| !observers.contains(&d.about.name)).filter(acts);
     let alone = |d: &warpwatt_policies::Definition| Entry::new(d.about.name, d.about.name, Vec::new());
     let mut entries: Vec<Entry> = Vec::new();
     for given in request.policies.iter().map(|name| name.trim()) {

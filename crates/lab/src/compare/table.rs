@@ -6,7 +6,7 @@ use crate::problem::{Outcome, Problem};
 use crate::record::Record;
 use warpwatt_policies::HookKind;
 use warpwatt_policies::selection::definitions;
-use warpwatt_power::{Component, UnitPower};
+use warpwatt_power::{Component, Energy, UnitPower};
 
 /// The units that policies of lanes act on.
 const UNITS: [Component; 3] = [Component::Int, Component::Fp, Component::Sfu];
@@ -84,6 +84,10 @@ fn on_lanes(policies: &str) -> bool {
 pub(super) fn figures(record: &Record, baseline: Option<&Record>, lanes: bool) -> Figures {
     let seconds = |r: &Record| r.total("simulated_seconds").unwrap_or(0.0);
     let edp = |r: &Record| seconds(r) * joules(r);
+    let power =
+        |r: &Record, joules: fn(&Energy) -> f64| r.power.as_ref().map_or(0.0, |p| joules(&p.total.joules)) / seconds(r);
+    let still = |r: &Record| power(r, |j| j.leakage + j.overhead);
+    let dynamic = |r: &Record| power(r, |j| j.dynamic);
     // At constant V/f; leakage and transitions, not added hardware. Not of units that have nothing to do (Origami §4.2).
     let saved = |component| {
         if !lanes {
@@ -107,6 +111,9 @@ pub(super) fn figures(record: &Record, baseline: Option<&Record>, lanes: bool) -
         unit_energy: ratio(unit_joules(record), baseline.map(unit_joules)),
         edp: ratio(edp(record), baseline.map(edp)),
         ed2p: ratio(seconds(record) * edp(record), baseline.map(|b| seconds(b) * edp(b))),
+        static_power: ratio(still(record), baseline.map(still)),
+        dynamic_power: ratio(dynamic(record), baseline.map(dynamic)),
+        stalls: record.total("l1d_stalls_per_miss"),
     }
 }
 
@@ -138,6 +145,9 @@ fn averages(plan: &Plan, lines: &[Line]) -> Vec<Line> {
             unit_energy: mean("unit_energy"),
             edp: mean("edp"),
             ed2p: mean("ed2p"),
+            static_power: mean("static_power"),
+            dynamic_power: mean("dynamic_power"),
+            stalls: mean("stalls_per_miss"),
         };
         let baseline = plan.groups[entry.group].name.clone();
         Line {

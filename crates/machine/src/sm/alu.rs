@@ -38,8 +38,8 @@ pub struct Alus {
     flights: Vec<Flight>,
     buses: u32,
     in_flight: u32,
-    /// Units of the SPs and of the SFU that hold an instruction.
-    busy: [u32; 2],
+    /// Cycles for which the units of the SPs and of the SFU have been taken, by all instructions that have entered.
+    taken: [u64; 2],
     /// Stages that a policy's hardware adds to the SPs.
     extra: u64,
 }
@@ -66,7 +66,7 @@ impl Alus {
             flights: vec![Flight::default(); slots * buses as usize],
             buses,
             in_flight: 0,
-            busy: [0; 2],
+            taken: [0; 2],
             extra: 0,
         }
     }
@@ -103,10 +103,17 @@ impl Alus {
         (now..now + self.leaving.len() as u64).find(|&cycle| self.leaving[self.slot(cycle)] != 0)
     }
 
-    /// Units of a port (SP or SFU) that hold an instruction.
-    #[inline(always)]
-    pub fn busy_units(&self, port: Port) -> u32 {
-        self.busy[port as usize % 2]
+    /// Unit-cycles before `now` in which a unit of a port (SP or SFU) was taken: an instruction takes its unit for the
+    /// initiation interval.
+    pub fn occupied(&self, port: Port, now: u64) -> u64 {
+        let own = self.units.iter().filter(|u| u.port == port as u8);
+        let to_come: u64 = own.map(|u| u.free_at.saturating_sub(now)).sum();
+        self.taken[port as usize % 2] - to_come
+    }
+
+    /// A unit of a port holds nothing.
+    pub fn drained(&self, port: Port, unit: usize) -> bool {
+        self.units.iter().filter(|u| u.port == port as u8).nth(unit).is_none_or(|u| u.in_flight == 0)
     }
 
     /// Whether instructions write back in this cycle, and how many.
@@ -122,7 +129,6 @@ impl Alus {
         let flight = self.flights[slot * self.buses as usize + i];
         let unit = &mut self.units[flight.unit()];
         unit.in_flight -= 1;
-        self.busy[unit.port as usize % 2] -= (unit.in_flight == 0) as u32;
         self.in_flight -= 1;
         self.leaving[slot] &= !(1 << flight.unit());
         flight
@@ -181,7 +187,7 @@ impl Alus {
             }
             let unit = &mut self.units[i];
             unit.free_at = now + initiation;
-            self.busy[port] += (unit.in_flight == 0) as u32;
+            self.taken[port] += initiation;
             unit.in_flight += 1;
             self.leaving[slot] |= 1 << i;
             self.flights[slot * self.buses as usize + place as usize] = flight.in_unit(i);

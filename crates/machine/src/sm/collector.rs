@@ -171,10 +171,14 @@ pub struct Collector {
     pub banks: u32,
     /// Units in use, per port.
     used: [u8; PORTS],
-    /// Instructions that may enter and leave the collectors in a cycle, per port, and IDOC and OCEX entries.
+    /// IDOC and OCEX entries per port, of all groups.
     width: [u8; PORTS],
+    /// Instructions that may enter and leave the collectors in a cycle, per port.
+    ports: [u8; PORTS],
     /// Units that may be allocated.
     powered: u64,
+    /// Most banks that may be read in a cycle.
+    reads: u32,
 }
 
 impl Collector {
@@ -200,7 +204,9 @@ impl Collector {
             banks: spec.register_banks,
             used: [0; PORTS],
             width: width.map(|w| w.clamp(1, Register::MAX as u32) as u8),
+            ports: width.map(|w| w.clamp(1, Register::MAX as u32) as u8),
             powered: u64::MAX,
+            reads: u32::MAX,
         }
     }
 
@@ -212,7 +218,26 @@ impl Collector {
         self.ocex[p].limit(width, ocex, of);
         let count = (self.first[p + 1] - self.first[p]) as u32;
         let on = (count * units).div_ceil(of.max(1)).max(1);
+        self.ports[p] = (width * units).div_ceil(of.max(1)).max(1) as u8;
         self.powered = self.powered & !self.of_port[p] | ((1u64 << on) - 1) << self.first[p];
+    }
+
+    /// Halves the register file's read bandwidth, or gives it back: in each cycle at most half of the banks are read. Every
+    /// bank stays within reach, so that no register is lost.
+    pub fn halve_reads(&mut self, half: bool) {
+        self.reads = if half { (self.banks / 2).max(1) } else { u32::MAX };
+    }
+
+    /// A port's IDOC register, collectors, OCEX register: each holds no more than the groups that are on can.
+    pub fn drained(&self, port: usize) -> [bool; 3] {
+        let fits = |r: &Register| r.len <= r.width;
+        let outside = self.busy & self.of_port[port] & !self.powered;
+        [fits(&self.idoc[port]), outside == 0, fits(&self.ocex[port])]
+    }
+
+    /// Collector units of a port.
+    pub fn units(&self, port: usize) -> u32 {
+        (self.first[port + 1] - self.first[port]) as u32
     }
 
     /// Some collector unit is in use.
@@ -251,7 +276,12 @@ impl Collector {
             }
         }
         let waiting = self.busy & !self.ready;
-        let delayed = if waiting != 0 { self.read(waiting, written, kernel) } else { 0 };
+        let delayed = match waiting.count_ones() {
+            0 => 0,
+            // More operands might be read than there are banks for.
+            n if n > self.reads => self.read::<true>(waiting, written, kernel),
+            _ => self.read::<false>(waiting, written, kernel),
+        };
         for p in 0..PORTS {
             if !self.idoc[p].is_empty() {
                 self.allocate(p, kernel);
@@ -263,7 +293,7 @@ impl Collector {
     /// Ready units hand over to the OCEX register.
     #[inline(always)]
     fn dispatch(&mut self, p: usize, mut ready: u64) {
-        let mut left = self.width[p];
+        let mut left = self.ports[p];
         while ready != 0 && left != 0 && self.ocex[p].free() {
             left -= 1;
             let u = next_after(ready, self.turn[p]);
@@ -278,7 +308,7 @@ impl Collector {
 
     /// Banks serve reads.
     #[inline(always)]
-    fn read(&mut self, waiting: u64, written: u64, kernel: &Kernel) -> u32 {
+    fn read<const LIMITED: bool>(&mut self, waiting: u64, written: u64, kernel: &Kernel) -> u32 {
         let mut taken = written;
         let mut delayed = 0;
         // From the unit whose turn it is upwards, then the rest.
@@ -288,7 +318,8 @@ impl Collector {
             let u = (left.trailing_zeros() + turn) as usize % 64;
             left &= left - 1;
             let unit = &mut self.units[u];
-            let free = unit.want & !taken;
+            let served = if LIMITED { (taken & !written).count_ones() } else { 0 };
+            let free = if LIMITED && served >= self.reads { 0 } else { unit.want & !taken };
             let bank = free & free.wrapping_neg();
             delayed += (free == 0) as u32;
             taken |= bank;
@@ -336,7 +367,7 @@ impl Collector {
     /// Instructions move from the IDOC register into free units.
     #[inline(always)]
     fn allocate(&mut self, p: usize, kernel: &Kernel) {
-        let mut left = self.width[p];
+        let mut left = self.ports[p];
         while left != 0
             && let Some(flight) = self.idoc[p].front()
         {

@@ -4,7 +4,7 @@
 //! path, which the scheduler finds and drops. A fetched group is decoded in the next cycle.
 
 use crate::activity::SmEvent;
-use crate::kernel::Kernel;
+use crate::kernel::{Kernel, PORTS};
 use crate::message::Traffic;
 use crate::sm::counts::Counts;
 use crate::sm::l1::{L1, Outcome};
@@ -28,6 +28,10 @@ pub struct Fetch {
     on: usize,
     last: u8,
     entries: u8,
+    /// Decoded instructions are counted by the port that they are for.
+    by_port: bool,
+    /// See `by_port`.
+    pub decoded: [u64; PORTS],
     /// Instruction cache.
     pub l1i: L1,
 }
@@ -42,6 +46,8 @@ impl Fetch {
             on: (spec.fetch_units.max(1) as usize).min(UNITS),
             last: 0,
             entries: spec.ibuffer_entries as u8,
+            by_port: false,
+            decoded: [0; PORTS],
             l1i: L1::new(&spec.l1i, Traffic::Instruction),
         }
     }
@@ -55,6 +61,21 @@ impl Fetch {
     /// Leaves so many units on.
     pub fn limit(&mut self, on: u32) {
         self.on = (on.max(1) as usize).min(self.units);
+    }
+
+    /// Units of an SM.
+    pub fn units(&self) -> u32 {
+        self.units as u32
+    }
+
+    /// A unit holds no fetched group.
+    pub fn drained(&self, unit: usize) -> bool {
+        self.buffers.get(unit).is_none_or(Option::is_none)
+    }
+
+    /// Counts decoded instructions by port from now on.
+    pub fn count_by_port(&mut self) {
+        self.by_port = true;
     }
 
     /// Units that hold a fetched group.
@@ -95,6 +116,10 @@ impl Fetch {
         warps.of[w].head = pc;
         warps.of[w].depth = depth as u8;
         counts.events(SmEvent::Decoded, depth as u64);
+        if self.by_port {
+            let group = kernel.ops.iter().skip(pc as usize).take(depth as usize);
+            group.for_each(|op| self.decoded[op.port as usize % PORTS] += 1);
+        }
         warps.refresh(w, kernel);
         let bit = 1 << w;
         if depth == 0 || threads[w].pc() != pc {

@@ -27,7 +27,7 @@ pub struct Hear<'a> {
     /// What the SM counts.
     pub counts: &'a mut Counts,
     /// Lanes that commit in this cycle.
-    pub committed: u64,
+    pub lanes: u64,
     /// Register banks that are written in this cycle.
     pub written: u64,
     /// Register banks.
@@ -42,8 +42,9 @@ impl Hear<'_> {
         let w = warp as usize;
         self.warps.release(w, pc, op, self.kernel);
         self.warps.of[w].loads -= 1;
+        self.committed(warp);
         self.hooks.observe(self.now, Event::LoadDone { warp });
-        self.committed += lanes as u64;
+        self.lanes += lanes as u64;
         self.counts.events(SmEvent::RegisterWrite, op.writes as u64 * lanes as u64);
         self.written |= turned(op.dest_banks, warp as u32 & (self.banks - 1), self.banks);
         self.check(w);
@@ -79,6 +80,23 @@ impl Hear<'_> {
             self.warps.on_atomic &= !(1 << w);
         }
         self.check(w);
+    }
+
+    /// An instruction has entered the unit.
+    #[inline(always)]
+    pub fn entered(&mut self, warp: u8) {
+        self.warps.of[warp as usize].in_ldst += 1;
+        self.warps.in_ldst |= 1 << warp;
+    }
+
+    /// An instruction that had entered the unit is complete.
+    #[inline(always)]
+    pub fn committed(&mut self, warp: u8) {
+        let state = &mut self.warps.of[warp as usize];
+        state.in_ldst -= 1;
+        if state.in_ldst == 0 {
+            self.warps.in_ldst &= !(1 << warp);
+        }
     }
 
     /// The instruction has left the unit.

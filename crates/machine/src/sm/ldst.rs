@@ -1,10 +1,14 @@
 //! The load/store unit: address lists, shared memory, the L1 data, constant and texture caches, and write-back.
 //!
-//! One instruction at a time is dispatched; it makes one transaction a cycle. Global and local transactions pass through
-//! a delay line as long as the L1's hit latency and are looked up at its end. Each cycle a reply from the crossbar is
-//! taken (more, where its clock is faster), and one result (a shared-memory load, or one returned transaction) is written
-//! back; L1 and constant hits write back on the side. A failed look-up (no line, no MSHR, miss queue full) holds up the
-//! delay line and is counted as an L1 stall cycle by its cause.
+//! The unit consists of groups (16 lanes each; one on a GTX 480, two on µC-States' big core) that share the caches. A group
+//! dispatches one instruction at a time, which makes one transaction a cycle. Global and local transactions pass through
+//! the group's delay line, as long as the L1's hit latency, and are looked up at its end. Each cycle a reply from the
+//! crossbar is taken (more, where its clock is faster), and each group writes one result back (a shared-memory load, or one returned transaction); L1 and
+//! constant hits write back on the side. A failed look-up (no line, no MSHR, miss queue full) holds up the delay line and
+//! is counted as an L1 stall cycle by its cause.
+//!
+//! *Decision*: a group brings its own way into the L1 and its own result bus, so that half of the groups have exactly half
+//! of the throughput (µC-States §2.3); crossbar, MSHRs and miss queue are the caches' and do not grow with groups.
 
 use crate::activity::SmEvent;
 use crate::message::{AtomicPayload, AtomicResult, Reply, ReplyKind, Request, RequestKind, Traffic};
@@ -66,6 +70,32 @@ struct Delayed {
     id: u16,
 }
 
+/// A group of the unit's lanes, from dispatch to write-back.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+struct Group {
+    dispatched: Option<Dispatched>,
+    shared_pipe: Ring<(u64, u16)>,
+    line: Ring<Delayed>,
+    /// Why the oldest transaction in it could not look up the cache; nothing has changed there since.
+    held_up: Option<Outcome>,
+    write_back: Option<u16>,
+    /// Whose turn it is to write back.
+    turn: u8,
+}
+
+impl Group {
+    /// It cannot take the next instruction: one makes its transactions, or is stopped by a look-up that failed.
+    #[inline(always)]
+    fn busy(&self) -> bool {
+        self.dispatched.is_some() || self.held_up.is_some()
+    }
+
+    /// Nothing is in it.
+    fn empty(&self) -> bool {
+        self.dispatched.is_none() && self.write_back.is_none() && self.line.is_empty() && self.shared_pipe.is_empty()
+    }
+}
+
 /// The load/store unit.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Ldst {
@@ -73,11 +103,11 @@ pub struct Ldst {
     free_lists: Vec<u16>,
     loads: Vec<Load>,
     free_loads: Vec<u16>,
-    dispatched: Option<Dispatched>,
-    shared_pipe: Ring<(u64, u16)>,
-    line: Ring<Delayed>,
-    /// Why the oldest transaction in it could not look up the cache; nothing has changed there since.
-    held_up: Option<Outcome>,
+    groups: Box<[Group]>,
+    /// Groups that take instructions.
+    on: usize,
+    /// Instructions that have entered the unit, since the run began.
+    pub entered: u64,
     /// L1 data cache.
     pub l1d: L1,
     /// Constant cache.
@@ -89,12 +119,10 @@ pub struct Ldst {
     /// See `past`.
     #[serde(skip)]
     pub log: MissLog,
-    /// The dispatched instruction could not send in this cycle.
+    /// A dispatched instruction could not send in this cycle.
     unsent: bool,
     /// Bypassing loads and atomics that have returned.
     returned: Ring<u16>,
-    write_back: Option<u16>,
-    turn: u8,
     /// Replies under way to this SM, in time order, and the results of atomics among them.
     pub replies: Ring<Reply>,
     /// See `replies`.
@@ -104,15 +132,14 @@ pub struct Ldst {
     banks: u32,
     local_words: u64,
     constant_line: u64,
-    /// Instructions that may be dispatched in a cycle.
-    width: u32,
 }
 
 impl Ldst {
     /// An idle unit of a GPU.
     pub fn new(spec: &Spec) -> Ldst {
-        // IDOC, collectors, OCEX, dispatch, and one to spare.
-        let lists = spec.collectors_mem as usize + 4;
+        let groups = spec.ldst_units.max(1) as usize;
+        // Collectors; IDOC, OCEX and dispatch of each group; and one to spare.
+        let lists = spec.collectors_mem as usize + 3 * groups + 1;
         let list = || AccessList {
             transactions: Vec::with_capacity(128),
             payloads: Vec::with_capacity(32),
@@ -121,15 +148,22 @@ impl Ldst {
             store: false,
             load: None,
         };
+        let group = || Group {
+            dispatched: None,
+            shared_pipe: Ring::new(spec.shared_latency_cycles as usize + 2),
+            line: Ring::new(spec.l1_latency_cycles as usize + 2),
+            held_up: None,
+            write_back: None,
+            turn: 0,
+        };
         Ldst {
             lists: (0..lists).map(|_| list()).collect(),
             free_lists: (0..lists as u16).collect(),
             loads: vec![Load::default(); LOADS],
             free_loads: (0..LOADS as u16).rev().collect(),
-            dispatched: None,
-            shared_pipe: Ring::new(spec.shared_latency_cycles as usize + 2),
-            line: Ring::new(spec.l1_latency_cycles as usize + 2),
-            held_up: None,
+            groups: (0..groups).map(|_| group()).collect(),
+            on: groups,
+            entered: 0,
             l1d: L1::new(&spec.l1d, Traffic::Data),
             l1c: L1::new(&spec.l1c, Traffic::Constant),
             l1t: L1::new(&spec.l1t, Traffic::Texture),
@@ -137,8 +171,6 @@ impl Ldst {
             log: MissLog::default(),
             unsent: false,
             returned: Ring::new(LOADS),
-            write_back: None,
-            turn: 0,
             replies: Ring::new(1024),
             results: Ring::new(256),
             l1_latency: spec.l1_latency_cycles.max(1) as u64,
@@ -146,13 +178,17 @@ impl Ldst {
             banks: spec.shared_banks,
             local_words: 0,
             constant_line: spec.l1c.line_bytes as u64,
-            width: spec.ldst_units.max(1),
         }
     }
 
-    /// Leaves so many ports on.
+    /// Leaves so many groups on; the others drain.
     pub fn limit(&mut self, on: u32) {
-        self.width = on.max(1);
+        self.on = (on.max(1) as usize).min(self.groups.len());
+    }
+
+    /// A group holds nothing.
+    pub fn drained(&self, group: usize) -> bool {
+        self.groups.get(group).is_none_or(Group::empty)
     }
 
     /// Prepares for a kernel: caches are empty, local windows have its size.
@@ -169,10 +205,11 @@ impl Ldst {
         !self.free_lists.is_empty() && !self.free_loads.is_empty()
     }
 
-    /// An instruction is in the unit or its delay lines: what EX_LDST counts as busy.
+    /// Groups that are taken: what EX_LDST counts as busy. Like the SPs they are pipelines, so an instruction that waits in
+    /// the delay lines, on its way, takes nothing.
     #[inline(always)]
-    pub fn busy(&self) -> bool {
-        self.dispatched.is_some() || !self.line.is_empty() || !self.shared_pipe.is_empty()
+    pub fn busy(&self) -> u32 {
+        self.groups.iter().map(|g| g.busy() as u32).sum()
     }
 
     /// Makes the access list of an instruction that has just been executed. Returns the list's index, whether a load
@@ -247,14 +284,15 @@ impl Ldst {
         reply: Option<(Reply, Option<AtomicResult>)>,
         hear: &mut Hear<'_>,
     ) {
-        if self.write_back.is_some()
-            || !self.shared_pipe.is_empty()
-            || !self.returned.is_empty()
+        let results = !self.returned.is_empty()
             || !self.l1d.ready.is_empty()
             || !self.l1c.ready.is_empty()
-            || !self.l1t.ready.is_empty()
-        {
-            self.write_back(now, hear);
+            || !self.l1t.ready.is_empty();
+        for i in 0..self.groups.len() {
+            let group = &self.groups[i];
+            if results || group.write_back.is_some() || !group.shared_pipe.is_empty() {
+                self.write_back(i, now, hear);
+            }
         }
         if let Some((reply, result)) = reply {
             self.take(now, reply, result, hear);
@@ -266,37 +304,40 @@ impl Ldst {
             self.l1c.send(port);
         }
         if self.l1d.sending() && self.l1d.send(port) {
-            self.held_up = None;
+            self.go_on();
         }
-        if self.line.front().is_some_and(|d| d.at <= now) {
-            self.look_up(now, hear);
+        for i in 0..self.groups.len() {
+            if self.groups[i].line.front().is_some_and(|d| d.at <= now) {
+                self.look_up(i, now, hear);
+            }
         }
     }
 
-    /// Each port of the unit dispatches, and takes the next instruction from the OCEX register.
+    /// Something has changed in the L1 data cache: what was held up may try again.
+    #[inline(always)]
+    fn go_on(&mut self) {
+        self.groups.iter_mut().for_each(|g| g.held_up = None);
+    }
+
+    /// Each group makes a step of its instruction, then takes the next one from the OCEX register.
     #[inline(always)]
     pub fn dispatch_all(&mut self, now: u64, port: &mut Port<'_>, collector: &mut Collector, hear: &mut Hear<'_>) {
         self.unsent = false;
-        for i in 0..self.width {
-            if i > 0 {
-                self.accept(collector);
-            }
-            if self.dispatched.is_some() {
-                self.dispatch(now, port, hear);
+        for i in 0..self.groups.len() {
+            if let Some(d) = self.groups[i].dispatched {
+                self.dispatch(i, d, now, port, hear);
             }
         }
-        self.accept(collector);
-    }
-
-    /// Takes the next instruction from the OCEX register.
-    #[inline(always)]
-    fn accept(&mut self, collector: &mut Collector) {
         let register = &mut collector.ocex[crate::kernel::Port::Mem as usize];
-        if self.dispatched.is_none()
-            && let Some(flight) = register.front()
-        {
-            register.pop();
-            self.dispatched = Some(Dispatched { flight, next: 0 });
+        for group in &mut self.groups[..self.on] {
+            if group.dispatched.is_none()
+                && let Some(flight) = register.front()
+            {
+                register.pop();
+                self.entered += 1;
+                hear.entered(flight.warp());
+                group.dispatched = Some(Dispatched { flight, next: 0 });
+            }
         }
     }
 
@@ -313,25 +354,27 @@ impl Ldst {
     }
 
     #[inline(always)]
-    fn write_back(&mut self, now: u64, hear: &mut Hear<'_>) {
-        if let Some(id) = self.write_back.take() {
+    fn write_back(&mut self, i: usize, now: u64, hear: &mut Hear<'_>) {
+        if let Some(id) = self.groups[i].write_back.take() {
             self.part(id, hear);
         }
-        // The clients that have a result, a bit each; the first at or after the one whose turn it is.
-        let shared = self.shared_pipe.front().is_some_and(|s| s.0 <= now);
-        let clients = shared as u32
-            | (!self.l1t.ready.is_empty() as u32) << 1
+        // The clients that have a result, a bit each; the first at or after the one whose turn it is. A group that is off
+        // has only its own.
+        let shared = self.groups[i].shared_pipe.front().is_some_and(|s| s.0 <= now) as u32;
+        let clients = (!self.l1t.ready.is_empty() as u32) << 1
             | (!self.l1c.ready.is_empty() as u32) << 2
             | (!self.returned.is_empty() as u32) << 3
             | (!self.l1d.ready.is_empty() as u32) << 4;
+        let clients = if i < self.on { clients | shared } else { shared };
         if clients == 0 {
             return;
         }
-        let first = clients >> self.turn << self.turn;
+        let group = &mut self.groups[i];
+        let first = clients >> group.turn << group.turn;
         let client = if first != 0 { first } else { clients }.trailing_zeros();
-        self.turn = if client == 4 { 0 } else { client as u8 + 1 };
-        self.write_back = match client {
-            0 => self.shared_pipe.pop().map(|s| s.1),
+        group.turn = if client == 4 { 0 } else { client as u8 + 1 };
+        group.write_back = match client {
+            0 => group.shared_pipe.pop().map(|s| s.1),
             1 => self.l1t.ready.pop().map(|t| t as u16),
             2 => self.l1c.ready.pop().map(|t| t as u16),
             3 => self.returned.pop(),
@@ -367,7 +410,7 @@ impl Ldst {
                     Traffic::Texture => &mut self.l1t,
                     Traffic::Constant => &mut self.l1c,
                     _ => {
-                        self.held_up = None;
+                        self.go_on();
                         &mut self.l1d
                     }
                 };
@@ -392,23 +435,23 @@ impl Ldst {
 
     /// It has something to send and cannot: no MSHR or line is free, or a queue is full.
     pub fn full(&self) -> bool {
-        self.held_up.is_some() || self.unsent
+        self.unsent || self.groups.iter().any(|g| g.held_up.is_some())
     }
 
     /// Parts of one instruction take turns at shared memory's banks or at the cache's port.
     pub fn conflict(&self) -> bool {
-        !self.unsent
-            && self.dispatched.is_some_and(|d| {
-                let list = &self.lists[d.flight.slot() as usize];
-                (d.next > 0 && (d.next as usize) < list.transactions.len()) || list.shared_cycles > 1
-            })
+        let takes_turns = |d: Dispatched| {
+            let list = &self.lists[d.flight.slot() as usize];
+            (d.next > 0 && (d.next as usize) < list.transactions.len()) || list.shared_cycles > 1
+        };
+        !self.unsent && self.groups.iter().any(|g| g.dispatched.is_some_and(takes_turns))
     }
 
     /// The end of the L1's delay line.
     #[inline(always)]
-    fn look_up(&mut self, now: u64, hear: &mut Hear<'_>) {
-        let Some(&d) = self.line.front() else { return };
-        let outcome = if let Some(outcome) = self.held_up {
+    fn look_up(&mut self, i: usize, now: u64, hear: &mut Hear<'_>) {
+        let Some(&d) = self.groups[i].line.front() else { return };
+        let outcome = if let Some(outcome) = self.groups[i].held_up {
             outcome
         } else if d.store {
             let (outcome, present) = self.l1d.write(d.line, d.sectors, d.id as u32, d.local);
@@ -432,11 +475,12 @@ impl Ldst {
             }
             outcome
         };
-        self.held_up = Some(outcome);
+        let group = &mut self.groups[i];
+        group.held_up = Some(outcome);
         match outcome {
             Outcome::Hit | Outcome::Miss => {
-                self.held_up = None;
-                self.line.pop();
+                group.held_up = None;
+                group.line.pop();
                 hear.counts.counters.local_transactions += d.local as u64;
                 if outcome == Outcome::Hit {
                     if d.store {
@@ -454,8 +498,7 @@ impl Ldst {
 
     /// The dispatched instruction makes one step.
     #[inline(always)]
-    fn dispatch(&mut self, now: u64, port: &mut Port<'_>, hear: &mut Hear<'_>) {
-        let Some(mut d) = self.dispatched else { return };
+    fn dispatch(&mut self, i: usize, mut d: Dispatched, now: u64, port: &mut Port<'_>, hear: &mut Hear<'_>) {
         let slot = d.flight.slot() as usize;
         let list = &mut self.lists[slot];
         if list.shared_cycles > 0 {
@@ -468,12 +511,12 @@ impl Ldst {
         }
         let count = list.transactions.len();
         if (d.next as usize) < count {
-            if !self.transaction(now, d, port, hear) {
+            if !self.transaction(i, now, d, port, hear) {
                 self.unsent = true;
                 return;
             }
             d.next += 1;
-            self.dispatched = Some(d);
+            self.groups[i].dispatched = Some(d);
             if (d.next as usize) < count {
                 return;
             }
@@ -481,10 +524,11 @@ impl Ldst {
         let list = &self.lists[slot];
         if let Some(id) = list.load {
             if list.shared {
-                if self.shared_pipe.len() as u64 >= self.shared_latency {
+                let pipe = &mut self.groups[i].shared_pipe;
+                if pipe.len() as u64 >= self.shared_latency {
                     return;
                 }
-                self.shared_pipe.push((now + self.shared_latency, id));
+                pipe.push((now + self.shared_latency, id));
             } else if count == 0 {
                 // No lane was left: the instruction passes through.
                 self.loads[id as usize].left = 1;
@@ -494,33 +538,30 @@ impl Ldst {
         if self.lists[slot].shared {
             hear.counts.counters.shared_accesses += 1;
         }
-        self.dispatched = None;
+        self.groups[i].dispatched = None;
         self.free_lists.push(slot as u16);
+        if self.lists[slot].load.is_none() {
+            hear.committed(d.flight.warp());
+        }
         hear.left(d.flight.warp());
     }
 
     /// Sends one transaction on its way; false if it cannot go now.
     #[inline(always)]
-    fn transaction(&mut self, now: u64, d: Dispatched, port: &mut Port<'_>, hear: &mut Hear<'_>) -> bool {
+    fn transaction(&mut self, i: usize, now: u64, d: Dispatched, port: &mut Port<'_>, hear: &mut Hear<'_>) -> bool {
         let list = &self.lists[d.flight.slot() as usize];
         let t = list.transactions[d.next as usize];
         let load = list.load.unwrap_or_default();
         let store = list.store;
         let sent = match t.route {
             Route::Global | Route::Local => {
-                if self.line.len() as u64 >= self.l1_latency {
+                let line = &mut self.groups[i].line;
+                if line.len() as u64 >= self.l1_latency {
                     return false;
                 }
                 let id = if store { d.flight.warp() as u16 } else { load };
                 let local = t.route == Route::Local;
-                self.line.push(Delayed {
-                    at: now + self.l1_latency,
-                    line: t.line,
-                    sectors: t.sectors,
-                    local,
-                    store,
-                    id,
-                });
+                line.push(Delayed { at: now + self.l1_latency, line: t.line, sectors: t.sectors, local, store, id });
                 true
             }
             Route::Bypass | Route::Atomic => {
@@ -586,17 +627,16 @@ impl Ldst {
     /// The next cycle at or after `now` in which something can happen, replies apart.
     #[inline(always)]
     pub fn next_event(&self, now: u64, credits: u32) -> u64 {
-        if self.dispatched.is_some()
-            || self.write_back.is_some()
+        if self.groups.iter().any(|g| g.dispatched.is_some() || g.write_back.is_some())
             || !self.returned.is_empty()
             || !(self.l1d.ready.is_empty() && self.l1c.ready.is_empty() && self.l1t.ready.is_empty())
             || (credits > 0 && (self.l1d.sending() || self.l1c.sending() || self.l1t.sending()))
         {
             return now;
         }
-        let shared = self.shared_pipe.front().map_or(u64::MAX, |s| s.0);
-        let line = self.line.front().map_or(u64::MAX, |d| d.at);
-        shared.min(line).max(now)
+        let shared = |g: &Group| g.shared_pipe.front().map_or(u64::MAX, |s| s.0);
+        let line = |g: &Group| g.line.front().map_or(u64::MAX, |d| d.at);
+        self.groups.iter().map(|g| shared(g).min(line(g))).min().unwrap_or(u64::MAX).max(now)
     }
 
     /// Some cache waits for a line.

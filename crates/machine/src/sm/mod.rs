@@ -10,6 +10,7 @@ pub mod collector;
 pub mod counts;
 pub mod exchange;
 pub mod fetch;
+pub mod groups;
 mod hear;
 pub mod l1;
 pub mod ldst;
@@ -31,9 +32,10 @@ use crate::message::{Femtoseconds, ReplyKind, Traffic, packet_flits};
 use crate::ring::Ring;
 use crate::sm::alu::Alus;
 use crate::sm::collector::Collector;
-use crate::sm::counts::{Counts, Residency};
+use crate::sm::counts::Counts;
 use crate::sm::exchange::{CtaEnd, CtaStart, Exchange};
 use crate::sm::fetch::Fetch;
+use crate::sm::groups::{EX_SFU, EX_SP, Groups};
 use crate::sm::hear::Hear;
 use crate::sm::ldst::Ldst;
 use crate::sm::order::Order;
@@ -83,7 +85,7 @@ pub struct Sm {
     collector: Collector,
     alus: Alus,
     ldst: Ldst,
-    residency: Residency,
+    groups: Groups,
     credits: u32,
     returned_credits: Ring<(Femtoseconds, u32)>,
     starts: VecDeque<CtaStart>,
@@ -128,8 +130,7 @@ pub struct Sm {
     news: Vec<Event>,
     /// The next cycle at which a policy's object acts by itself.
     act_at: u64,
-    /// End of the present datapath interval, and what was counted when it began: issue per port, busy per component,
-    /// outstanding load/store instructions.
+    /// The present datapath interval.
     interval: Interval,
     /// What it has counted.
     pub counts: Counts,
@@ -138,11 +139,15 @@ pub struct Sm {
 /// A datapath policy's interval.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 struct Interval {
-    start: u64,
     end: u64,
-    busy: [u64; COMPONENTS],
-    issued: [u64; PORTS],
+    /// Cycles counted, and in them warps with load/store instructions outstanding.
+    cycles: u64,
     outstanding: u64,
+    /// What was counted when it began: busy per component; decoded and issued per port; entered EX_LDST.
+    busy: [u64; COMPONENTS],
+    decoded: [u64; PORTS],
+    issued: [u64; PORTS],
+    entered: u64,
 }
 
 impl Sm {
@@ -164,7 +169,7 @@ impl Sm {
             collector: Collector::new(spec),
             alus: Alus::new(spec),
             ldst: Ldst::new(spec),
-            residency: Residency::new(spec),
+            groups: Groups::new(spec),
             credits: spec.noc_buffer_flits,
             returned_credits: Ring::new(1024),
             starts: VecDeque::with_capacity(64),
@@ -199,8 +204,18 @@ impl Sm {
         if let Some(issue) = &hooks.issue {
             self.alus.add_stages(issue.extra_stages());
         }
-        self.interval.end = hooks.datapath.as_ref().map_or(u64::MAX, |d| self.now + d.interval().max(1));
-        self.interval.start = self.now;
+        self.interval.end = u64::MAX;
+        let lanes = hooks.lanes.is_some();
+        if let Some(datapath) = &hooks.datapath {
+            self.interval.end = self.now.saturating_add(datapath.interval().max(1));
+            self.fetch.count_by_port();
+            let first = datapath.initial(&self.groups.of);
+            self.groups.start(&first, datapath.delays(), lanes, self.now);
+            self.set_widths();
+        } else {
+            let all = self.groups.of;
+            self.groups.start(&all, Default::default(), lanes, self.now);
+        }
         self.take_hooks(hooks);
         self.act_at = self.hooks.next_event(self.now);
         self.hooks.observe(self.now, Event::Period(self.clock.period()));
@@ -243,8 +258,9 @@ impl Sm {
         if let Some(kernel) = &self.kernel {
             self.counts.fold(kernel);
         }
+        self.counts.busy = self.busy();
         let a = &mut self.counts.activity;
-        self.residency.flush(self.hooks.lanes.is_none(), a);
+        self.groups.flush(a);
         if let Some(lanes) = &mut self.hooks.lanes {
             lanes.residency(self.now, &mut a.int, &mut a.fp, &mut a.sfu);
         }
@@ -469,7 +485,7 @@ impl Sm {
             next = next.min(self.stalled_until);
         }
         if self.warps.resident != 0 || !self.starts.is_empty() {
-            next = next.min(self.act_at).min(self.interval.end);
+            next = next.min(self.act_at).min(self.interval.end).min(self.groups.wake_at);
         }
         next.max(now)
     }
@@ -509,12 +525,13 @@ impl Sm {
             c.events(SmEvent::IdleCycle, cycles);
         }
         c.activity.cycles += cycles;
-        self.residency.advance(cycles);
+        self.groups.advance(cycles);
         if self.followed {
             self.hooks.advance(self.now, self.now + cycles);
         }
         if self.hooks.datapath.is_some() {
-            self.interval.outstanding += self.warps.of.iter().filter(|w| w.loads > 0).count() as u64 * cycles;
+            self.interval.cycles += cycles;
+            self.interval.outstanding += self.warps.in_ldst.count_ones() as u64 * cycles;
         }
         let busy = &mut c.busy;
         busy[0] += self.fetch.held() as u64 * cycles;
@@ -523,8 +540,6 @@ impl Sm {
             busy[5 + p] += self.collector.used(p) as u64 * cycles;
             busy[8 + p] += self.collector.ocex[p].held() as u64 * cycles;
         }
-        busy[11] += self.alus.busy_units(ExecutionPort::Sp) as u64 * cycles;
-        busy[12] += self.alus.busy_units(ExecutionPort::Sfu) as u64 * cycles;
         busy[13] += self.ldst.busy() as u64 * cycles;
     }
 
@@ -535,6 +550,10 @@ impl Sm {
         self.counts.stepped += 1;
         if self.now >= self.interval.end && self.warps.resident != 0 {
             self.tune();
+        }
+        if self.now >= self.groups.wake_at {
+            self.groups.act(self.now, &mut self.counts.activity);
+            self.set_widths();
         }
         if self.now >= self.act_at && self.warps.resident != 0 {
             self.act(kernel);
@@ -568,6 +587,9 @@ impl Sm {
         }
         self.account(1);
         self.now += 1;
+        if self.groups.draining {
+            self.settle();
+        }
     }
 
     /// An issue cycle in which warps are sampled: those that could issue when it began and did not are in excess.
@@ -732,7 +754,7 @@ impl Sm {
             ending: &mut self.ending,
             hooks: &mut self.hooks,
             counts: &mut self.counts,
-            committed: 0,
+            lanes: 0,
             written: 0,
             banks: self.collector.banks,
         };
@@ -751,7 +773,7 @@ impl Sm {
             }
         }
         self.ldst.dispatch_all(self.now, &mut port, &mut self.collector, &mut hear);
-        *committed += hear.committed;
+        *committed += hear.lanes;
         let written = hear.written;
         if self.fetch.l1i.sending() {
             self.fetch.l1i.send(&mut port);
@@ -763,43 +785,89 @@ impl Sm {
         written
     }
 
+    /// Instruction-cycles held per component, since the run began.
+    fn busy(&self) -> [u64; COMPONENTS] {
+        let mut busy = self.counts.busy;
+        busy[EX_SP] = self.alus.occupied(ExecutionPort::Sp, self.now);
+        busy[EX_SFU] = self.alus.occupied(ExecutionPort::Sfu, self.now);
+        busy
+    }
+
+    /// What `busy` counts of each component: how many there are.
+    fn entries(&self) -> [u32; COMPONENTS] {
+        let mut entries = self.groups.of;
+        entries[0] = self.fetch.units();
+        (0..PORTS).for_each(|p| entries[5 + p] = self.collector.units(p));
+        entries
+    }
+
     /// The end of a datapath interval: the policy says which groups stay on.
+    #[cold]
     fn tune(&mut self) {
+        let (busy, entries, before) = (self.busy(), self.entries(), self.interval);
         let Some(datapath) = &mut self.hooks.datapath else {
             self.interval.end = u64::MAX;
             return;
         };
-        let busy = self.counts.busy;
-        let before = self.interval;
-        let mut query = DatapathQuery {
-            now: self.now,
-            cycles: self.now - before.start,
+        let now = Interval {
+            end: self.now.saturating_add(datapath.interval().max(1)),
             busy,
-            groups: self.residency.groups,
+            decoded: self.fetch.decoded,
             issued: self.issued,
+            entered: self.ldst.entered,
+            ..Interval::default()
+        };
+        let since = |now: [u64; PORTS], old: [u64; PORTS]| std::array::from_fn(|p| now[p] - old[p]);
+        let query = DatapathQuery {
+            now: self.now,
+            cycles: before.cycles,
+            busy: std::array::from_fn(|c| busy[c] - before.busy[c]),
+            entries,
+            groups: self.groups.of,
+            on: *self.groups.on(),
+            decoded: since(now.decoded, before.decoded),
+            issued: since(now.issued, before.issued),
+            entered: now.entered - before.entered,
             outstanding: before.outstanding,
         };
-        query.busy.iter_mut().zip(before.busy).for_each(|(b, old)| *b -= old);
-        query.issued.iter_mut().zip(before.issued).for_each(|(b, old)| *b -= old);
         let on = datapath.decide(&query);
-        let end = self.now + datapath.interval().max(1);
-        self.interval = Interval { start: self.now, end, busy, issued: self.issued, outstanding: 0 };
-        let of = self.residency.groups;
-        self.residency.set_on(on, self.hooks.lanes.is_none(), &mut self.counts.activity);
-        let on = *self.residency.on();
+        self.interval = now;
+        self.groups.want(self.now, &on, &mut self.counts.activity);
+        self.set_widths();
+    }
+
+    /// Groups that have drained are off from now on.
+    #[cold]
+    fn settle(&mut self) {
+        let (fetch, collector, alus, ldst) = (&self.fetch, &self.collector, &self.alus, &self.ldst);
+        let drained = |component: usize, group: u32| match component {
+            0 => fetch.drained(group as usize),
+            1 => true,
+            EX_SP => alus.drained(ExecutionPort::Sp, group as usize),
+            EX_SFU => alus.drained(ExecutionPort::Sfu, group as usize),
+            2..=10 => collector.drained((component - 2) % PORTS)[(component - 2) / PORTS],
+            _ => ldst.drained(group as usize),
+        };
+        self.groups.settle(self.now, drained, &mut self.counts.activity);
+    }
+
+    /// Gives each component the width of its groups that are on.
+    fn set_widths(&mut self) {
+        let (on, of) = (*self.groups.on(), self.groups.of);
         self.pools = self.pools();
         self.fetch.limit(on[0]);
         for (i, port) in [ExecutionPort::Sp, ExecutionPort::Sfu, ExecutionPort::Mem].into_iter().enumerate() {
             self.collector.limit(port, on[2 + i], on[5 + i], on[8 + i], of[2 + i]);
         }
-        self.alus.limit(ExecutionPort::Sp, on[11]);
-        self.alus.limit(ExecutionPort::Sfu, on[12]);
+        self.collector.halve_reads(self.groups.registers_halved());
+        self.alus.limit(ExecutionPort::Sp, on[EX_SP]);
+        self.alus.limit(ExecutionPort::Sfu, on[EX_SFU]);
         self.ldst.limit(on[13]);
     }
 
     /// Schedulers that are on; the warps of the others join them in turn.
     fn schedulers_on(&self) -> usize {
-        (self.residency.on()[1] as usize).clamp(1, self.orders.len())
+        (self.groups.on()[1] as usize).clamp(1, self.orders.len())
     }
 
     /// The warps that each scheduler chooses from.

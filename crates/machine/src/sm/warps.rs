@@ -40,6 +40,8 @@ pub struct Warps {
     pub fp: u64,
     /// See `fp`.
     pub load: u64,
+    /// Instructions of the warp are in the load/store unit, or wait for its results.
+    pub in_ldst: u64,
     /// Warps resident.
     pub count: u32,
     /// Every warp slot.
@@ -69,6 +71,8 @@ pub struct WarpState {
     pub loads: u16,
     /// Instructions between issue and completion (loads count until they leave the load/store unit).
     pub in_flight: u16,
+    /// Instructions from entering the load/store unit to completion: a load's results are there, a store has left the unit.
+    pub in_ldst: u16,
     /// Instructions buffered.
     pub depth: u8,
     /// CTA slot.
@@ -98,6 +102,7 @@ impl Warps {
             port: [0; PORTS],
             fp: 0,
             load: 0,
+            in_ldst: 0,
             count: 0,
             of: Table::default(),
             by_age: Vec::with_capacity(slots),

@@ -34,15 +34,11 @@ pub fn quiet_sm(spec: &Spec, cycles: u64) -> SmActivity {
     SmActivity {
         events: vec![0; SM_EVENTS],
         cycles,
-        warp_cycles: 0,
-        cta_cycles: 0,
         int: on(sp, cycles),
         fp: on(sp, cycles),
         sfu: on(sfu, cycles),
         component_on: spec.component_groups().map(|groups| u64::from(groups) * cycles),
-        component_gated: [0; COMPONENTS],
-        component_clock_gated: [0; COMPONENTS],
-        component_busy: [0; COMPONENTS],
+        ..SmActivity::default()
     }
 }
 
