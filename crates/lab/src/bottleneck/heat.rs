@@ -11,10 +11,10 @@ const OWN: &str = "
 table.heat td { padding: 0; min-width: 3.6rem; }
 table.heat svg { display: block; width: 100%; height: 1.7rem; }
 table.heat .full { fill: color-mix(in srgb, currentColor 8%, transparent); }
-table.heat .use { fill: #c2410c; }
-table.heat .sp { fill: #c2410c; }
-table.heat .sfu { fill: #7c3aed; }
-table.heat .mem { fill: #0e7490; }
+table.heat .use { fill: var(--accent); }
+table.heat .sp { fill: var(--s3); }
+table.heat .sfu { fill: var(--s6); }
+table.heat .mem { fill: var(--s0); }
 table.heat .number { font-size: 11px; fill: currentColor; text-anchor: end; }
 table.heat .binding { stroke: currentColor; stroke-width: 2; fill: none; }
 ";
@@ -109,7 +109,7 @@ fn cell(u: &Use, b: &Bottleneck) -> Markup {
 fn legend() -> Markup {
     html! {
         p.note {
-            "Figures are percent; a frame marks the component with the highest demand. IFID and SCH: SP (red), SFU (violet), \
+            "Figures are percent; a frame marks the component with the highest demand. IFID and SCH: SP (orange), SFU (violet), \
              memory (blue) instructions. Response: of EX_LDST by Little's law, cycles."
         }
     }

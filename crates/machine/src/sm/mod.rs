@@ -457,6 +457,7 @@ impl Sm {
         if next == now {
             return now;
         }
+        next = next.min(self.groups.wake_at);
         if let Some(cycle) = self.alus.next_write_back(now) {
             next = next.min(cycle);
         }
@@ -485,7 +486,7 @@ impl Sm {
             next = next.min(self.stalled_until);
         }
         if self.warps.resident != 0 || !self.starts.is_empty() {
-            next = next.min(self.act_at).min(self.interval.end).min(self.groups.wake_at);
+            next = next.min(self.act_at).min(self.interval.end);
         }
         next.max(now)
     }
