@@ -5,7 +5,7 @@
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 use warpwatt_machine::activity::{
-    COMPONENTS, LaneResidency, LaneState, MEM_EVENTS, MemEvent, SM_EVENTS, Sample, SmActivity, SmEvent,
+    LaneResidency, LaneState, MEM_EVENTS, MemEvent, SM_EVENTS, Sample, SmActivity, SmEvent,
 };
 use warpwatt_machine::spec::{Spec, presets};
 use warpwatt_machine::stats::{Counters, Ending, LaunchStats, RunStats, SLOTS};
