@@ -62,7 +62,6 @@ fn request(args: &CompareArgs) -> Result<CompareRequest, Problem> {
         }),
         power: PowerOptions { leakage_split: args.leakage.into(), ..PowerOptions::default() },
         sample_cycles: Some(args.sample_cycles.unwrap_or(if full { 100_000 } else { 5_000 })),
-        ..CompareRequest::default()
     })
 }
 
