@@ -12,7 +12,7 @@ use warpwatt_machine::{Gpu, Options};
 use warpwatt_simt::device::{Arg, Device};
 use warpwatt_simt::functional::FunctionalDevice;
 
-/// Most that an SM decoded, issued (SP, SFU, LDST) and let into EX_LDST in one interval.
+/// Most that an SM decoded, issued for SPs, took into SFUs, issued for LDST and let into EX_LDST in one interval.
 type Peak = Arc<Mutex<[u64; 5]>>;
 
 const INTERVAL: u64 = 256;
@@ -42,7 +42,8 @@ impl DatapathHook for Fixed {
     fn decide(&mut self, query: &DatapathQuery) -> [u32; COMPONENTS] {
         assert_eq!(query.on, self.on(&query.groups));
         if query.cycles == INTERVAL {
-            let [sp, sfu, mem] = query.issued;
+            // What issues into the SFUs' collectors is more than what they take: eight cycles an instruction.
+            let ([sp, _, mem], sfu) = (query.issued, query.busy[12] / 8);
             let seen = [query.decoded.iter().sum(), sp, sfu, mem, query.entered];
             self.peak.lock().unwrap().iter_mut().zip(seen).for_each(|(peak, seen)| *peak = seen.max(*peak));
         }
@@ -90,8 +91,8 @@ fn peak(spec: &Spec, text: &str, down: &[usize], at: usize) -> u64 {
 
 #[test]
 fn a_component_that_is_tuned_down_has_exactly_half_of_its_peak_throughput() {
-    let one = [("sms", "1")];
-    let big = preset("kepler-big", &one);
+    // Banks enough that no operand waits.
+    let big = preset("kepler-big", &[("sms", "1"), ("register_banks", "64")]);
     let wide = |more: &[(&str, &str)]| {
         let all =
             [("sms", "1"), ("sp_units", "8"), ("collectors_sp", "24"), ("collectors_sfu", "8"), ("result_buses", "8")];
@@ -117,8 +118,10 @@ fn a_component_that_is_tuned_down_has_exactly_half_of_its_peak_throughput() {
     for (name, spec, text, at, width) in cases {
         let component = COMPONENT_NAMES.iter().position(|c| *c == name).unwrap();
         let (full, half) = (peak(spec, text, &[], at), peak(spec, text, &[component], at));
-        // An instruction more or less may fall into an interval.
-        assert!(full.abs_diff(width * INTERVAL) <= 2, "{name}: {full} of {}", width * INTERVAL);
+        // At full width warps that loop leave a few cycles unused; half of it they fill. An instruction more or less may
+        // fall into an interval.
+        let most = width * INTERVAL;
+        assert!((most * 95 / 100..=most + 2).contains(&full), "{name}: {full} of {most}");
         assert!(half.abs_diff(width * INTERVAL / 2) <= 2, "{name}: {half} of {}", width * INTERVAL / 2);
     }
     // An SFU takes an instruction every eight cycles.
@@ -128,15 +131,16 @@ fn a_component_that_is_tuned_down_has_exactly_half_of_its_peak_throughput() {
 
 #[test]
 fn the_register_file_reads_half_as_much_when_all_collectors_are_tuned_down() {
-    // Three operands in three of four banks, nothing written to them: 4/3 instructions a cycle.
+    // Four banks, two of them read for an instruction and one written: 4/3 instructions a cycle; with two reads a cycle, 1.
     let all =
         [("sms", "1"), ("sp_units", "4"), ("register_banks", "4"), ("collectors_sp", "32"), ("result_buses", "4")];
     let spec = preset("kepler-big", &all);
     let text = stream(|r| format!("    mad.lo.u32 %r{r}, %r{r}, %r{}, %r{};", (r + 1) % 24 + 8, (r + 2) % 24 + 8));
     let time = |down: &[usize]| peak(&spec, &text, down, 1) as f64;
     let (full, sp, all) = (time(&[]), time(&[5]), time(&[5, 6, 7]));
-    assert!(full <= 1.34 * INTERVAL as f64 && all <= 0.67 * INTERVAL as f64, "{full} {sp} {all}");
-    assert!(all < 0.75 * sp, "{full} {sp} {all}");
+    // The collectors of the SPs alone leave the banks as they are; an interval may begin with a burst.
+    assert!(full > 1.25 * INTERVAL as f64 && sp > 1.15 * INTERVAL as f64, "{full} {sp} {all}");
+    assert!((0.9..1.06).contains(&(all / INTERVAL as f64)), "{full} {sp} {all}");
 }
 
 /// Groups at random in random intervals.
