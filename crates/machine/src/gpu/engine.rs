@@ -494,7 +494,6 @@ impl Turn<'_, '_, '_> {
             self.next[i] = x.next_time;
             self.quiet = self.quiet & !(1 << i) | (x.quiet as u64) << i;
             if !x.log.is_empty() {
-                debug_assert!(x.log.overflow().is_none(), "a store was lost");
                 x.log.apply(memories.of(i));
                 x.log.clear();
             }

@@ -4,20 +4,11 @@
 //! A filter of 64 bits, one per 128-byte line modulo 64, makes a load that meets no logged line cost one AND.
 
 use serde::{Deserialize, Serialize};
-use thiserror::Error;
 
 use super::GlobalMemory;
 use super::access::{self, GlobalAccess, lanes_of};
 use crate::effect::{AtomicOp, AtomicType};
 use crate::fault::AccessError;
-
-/// A log got more stores than it was built for: the caller's sizing is wrong.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Error, Serialize, Deserialize)]
-#[error("a store log for {capacity} warp stores is full")]
-pub struct LogOverflow {
-    /// Warp stores that the log was built for.
-    pub capacity: u32,
-}
 
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 struct Run {
@@ -26,40 +17,25 @@ struct Run {
     bytes: u32,
 }
 
-/// The stores of one SM in one window, in order. Never allocates after construction.
+/// The stores of one SM in one window, in order. It has room for as many as it was built for; more cost an allocation.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct StoreLog {
     filter: u64,
     runs: Vec<Run>,
     #[serde(with = "serde_bytes")]
     data: Vec<u8>,
-    capacity: u32,
-    stores: u32,
-    overflow: Option<LogOverflow>,
 }
 
 impl StoreLog {
     /// A log for `warp_stores` store instructions of a warp (each at most 32 lanes × 16 bytes).
     pub fn new(warp_stores: u32) -> StoreLog {
         let n = warp_stores as usize;
-        StoreLog {
-            filter: 0,
-            runs: Vec::with_capacity(n * 32),
-            data: Vec::with_capacity(n * 512),
-            capacity: warp_stores,
-            stores: 0,
-            overflow: None,
-        }
+        StoreLog { filter: 0, runs: Vec::with_capacity(n * 32), data: Vec::with_capacity(n * 512) }
     }
 
     /// Nothing is logged.
     pub fn is_empty(&self) -> bool {
         self.runs.is_empty()
-    }
-
-    /// Set once a store did not fit (it was dropped).
-    pub fn overflow(&self) -> Option<LogOverflow> {
-        self.overflow
     }
 
     /// Writes the logged bytes to memory, in order.
@@ -77,8 +53,6 @@ impl StoreLog {
         self.filter = 0;
         self.runs.clear();
         self.data.clear();
-        self.stores = 0;
-        self.overflow = None;
     }
 
     fn push(&mut self, address: u64, bytes: &[u8]) {
@@ -163,11 +137,6 @@ impl GlobalAccess for WindowView<'_> {
             access::check_store::<B>(self.memory, lanes, address)?;
         }
         let log = &mut *self.log;
-        if log.stores == log.capacity {
-            log.overflow = Some(LogOverflow { capacity: log.capacity });
-            return Ok(());
-        }
-        log.stores += 1;
         log.filter |= filter_bits(address);
         if lanes == u32::MAX && shape.is_some_and(|s| s.unit_stride) {
             log.push(address[0], data.as_flattened());

@@ -12,7 +12,7 @@ pub use access::{Direct, GlobalAccess};
 pub(crate) use access::{gather, lanes_of, scatter, shape};
 pub use atomic::apply as apply_atomic;
 pub(crate) use atomic::on_bytes;
-pub use log::{LogOverflow, StoreLog, WindowView};
+pub use log::{StoreLog, WindowView};
 
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
