@@ -165,13 +165,15 @@ impl Groups {
 
     /// Groups that have drained are off from `now` on.
     pub fn settle(&mut self, now: u64, drained: impl Fn(usize, u32) -> bool, activity: &mut SmActivity) {
-        let ready: Vec<_> =
-            self.all().filter(|&(c, g, at)| self.states[at] == State::Draining && drained(c, g)).collect();
-        if ready.is_empty() {
-            return;
-        }
-        self.flush(activity);
-        for (c, _, at) in ready {
+        let mut any = false;
+        for (c, g, at) in self.all() {
+            if self.states[at] != State::Draining || !drained(c, g) {
+                continue;
+            }
+            if !any {
+                self.flush(activity);
+                any = true;
+            }
             self.states[at] = State::Off(now);
             if self.loses_power(c) {
                 activity.component_gatings[c] += 1;
@@ -186,7 +188,9 @@ impl Groups {
                 }
             }
         }
-        self.sum_up();
+        if any {
+            self.sum_up();
+        }
     }
 
     /// What follows from the groups' states.

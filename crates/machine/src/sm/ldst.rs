@@ -275,15 +275,9 @@ impl Ldst {
         id
     }
 
-    /// One cycle: write-back, replies, caches, dispatch. `hear` tells warps what they must know.
+    /// Results leave the groups, and others take their place.
     #[inline(always)]
-    pub fn step(
-        &mut self,
-        now: u64,
-        port: &mut Port<'_>,
-        reply: Option<(Reply, Option<AtomicResult>)>,
-        hear: &mut Hear<'_>,
-    ) {
+    pub fn write_backs(&mut self, now: u64, hear: &mut Hear<'_>) {
         let results = !self.returned.is_empty()
             || !self.l1d.ready.is_empty()
             || !self.l1c.ready.is_empty()
@@ -294,9 +288,11 @@ impl Ldst {
                 self.write_back(i, now, hear);
             }
         }
-        if let Some((reply, result)) = reply {
-            self.take(now, reply, result, hear);
-        }
+    }
+
+    /// The caches send misses, and look up what comes out of the delay lines.
+    #[inline(always)]
+    pub fn caches(&mut self, now: u64, port: &mut Port<'_>, hear: &mut Hear<'_>) {
         if self.l1t.sending() {
             self.l1t.send(port);
         }
@@ -384,7 +380,7 @@ impl Ldst {
 
     /// A reply has come.
     #[inline(always)]
-    pub fn take(&mut self, now: u64, reply: Reply, result: Option<AtomicResult>, hear: &mut Hear<'_>) {
+    pub fn take(&mut self, now: u64, reply: Reply, hear: &mut Hear<'_>) {
         match reply.kind {
             ReplyKind::WriteAck => {
                 if reply.tag != u32::MAX {
@@ -395,7 +391,7 @@ impl Ldst {
                 let id = (reply.tag - 1) as u16;
                 self.answered(id);
                 let load = self.loads[id as usize];
-                if let Some(result) = result {
+                if let Some(result) = self.results.pop() {
                     hear.atomic(load.warp, load.dest, &result);
                 }
                 self.returned.push(id);

@@ -18,34 +18,35 @@ pub mod order;
 pub mod sampler;
 pub mod warps;
 
+mod ctas;
 mod issue;
 mod observe;
+mod tune;
+mod view;
 
-use crate::activity::SmEvent;
-use crate::activity::{COMPONENTS, SmActivity};
+use crate::activity::{SmActivity, SmEvent};
 use crate::clock::Clock;
-use crate::hooks::{
-    CycleFacts, CycleKind, DatapathQuery, Event, LanesHook, Report, SmHooks, SmState, SmView, WarpCounts, WarpSums,
-};
-use crate::kernel::{Kernel, PORTS, Port as ExecutionPort};
+use crate::hooks::{CycleFacts, CycleKind, Event, LanesHook, Report, SmHooks, SmState};
+use crate::kernel::{Kernel, PORTS};
 use crate::message::{Femtoseconds, ReplyKind, Traffic, packet_flits};
 use crate::ring::Ring;
 use crate::sm::alu::Alus;
 use crate::sm::collector::Collector;
 use crate::sm::counts::Counts;
-use crate::sm::exchange::{CtaEnd, CtaStart, Exchange};
+use crate::sm::ctas::Slot;
+use crate::sm::exchange::{CtaStart, Exchange};
 use crate::sm::fetch::Fetch;
-use crate::sm::groups::{EX_SFU, EX_SP, Groups};
+use crate::sm::groups::Groups;
 use crate::sm::hear::Hear;
 use crate::sm::ldst::Ldst;
 use crate::sm::order::Order;
 use crate::sm::sampler::Sampler;
+use crate::sm::tune::Interval;
 use crate::sm::warps::Warps;
 use crate::spec::Spec;
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 use std::sync::Arc;
-use warpwatt_simt::cta::Cta;
 use warpwatt_simt::effect::Effect;
 use warpwatt_simt::exec::Printed;
 use warpwatt_simt::fault::{Fault, FaultKind};
@@ -56,14 +57,6 @@ use warpwatt_simt::warp::Warp;
 /// than one; GPGPU-Sim hands over a whole line's packet in a core cycle, so that memory bandwidth does not shrink with
 /// the SMs' clock.
 const REPLIES_PER_CYCLE: u32 = 4;
-
-/// A CTA slot.
-#[derive(Clone, Debug, Default, Serialize, Deserialize)]
-struct Slot {
-    cta: Cta,
-    /// Warps that have not retired; 0: the slot is empty.
-    live: u32,
-}
 
 /// One SM.
 #[derive(Debug, Serialize, Deserialize)]
@@ -136,20 +129,6 @@ pub struct Sm {
     pub counts: Counts,
 }
 
-/// A datapath policy's interval.
-#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
-struct Interval {
-    end: u64,
-    /// Cycles counted, and in them warps with load/store instructions outstanding.
-    cycles: u64,
-    outstanding: u64,
-    /// What was counted when it began: busy per component; decoded and issued per port; entered EX_LDST.
-    busy: [u64; COMPONENTS],
-    decoded: [u64; PORTS],
-    issued: [u64; PORTS],
-    entered: u64,
-}
-
 impl Sm {
     /// An idle SM. `noc_latency`: time for a message to the memory side.
     pub fn new(spec: &Spec, id: u32, noc_latency: Femtoseconds, skip: bool) -> Sm {
@@ -194,7 +173,7 @@ impl Sm {
             span: observe::Span::default(),
             news: Vec::new(),
             act_at: u64::MAX,
-            interval: Interval { end: u64::MAX, ..Interval::default() },
+            interval: Interval::never(),
             counts: Counts::new(),
         }
     }
@@ -265,51 +244,6 @@ impl Sm {
             lanes.residency(self.now, &mut a.int, &mut a.fp, &mut a.sfu);
         }
         self.counts.take_activity(self.now)
-    }
-
-    /// What a governor sees, who is about to be asked.
-    pub fn view(&mut self) -> SmView {
-        self.tell_span();
-        let mut observed = Vec::new();
-        self.hooks.observers.iter_mut().for_each(|o| o.tell(self.now, &mut observed));
-        let ctas = self.warps.by_age.len() as u32;
-        SmView {
-            counters: self.counts.counters.clone(),
-            slots: self.counts.slots.to_vec(),
-            warps: self.warps_now(),
-            sampled: WarpSums::default(),
-            ctas,
-            paused_ctas: ctas.saturating_sub(self.cta_limit),
-            cta_limit: 0,
-            observed,
-        }
-    }
-
-    /// Warps by what they wait for, as things stand.
-    fn warps_now(&self) -> WarpCounts {
-        let held = !self.collector.idoc[ExecutionPort::Mem as usize].free() || !self.ldst.can_issue();
-        sampler::counts(&self.warps).after([0; PORTS], held)
-    }
-
-    /// From now on the states of warps are sampled every so many core cycles.
-    pub fn sample_warps(&mut self, every: Option<u64>) {
-        self.sampler = Sampler::new(every, self.now);
-    }
-
-    /// Warps of a CTA of the kernel in progress.
-    pub fn warps_per_cta(&self) -> u32 {
-        self.kernel.as_ref().map_or(0, |k| k.warps_per_cta)
-    }
-
-    /// Takes what was sampled since the last call.
-    pub fn take_sampled(&mut self) -> WarpSums {
-        self.sampler.take()
-    }
-
-    /// At most so many CTAs run; the younger ones are paused.
-    pub fn limit_ctas(&mut self, limit: u32) {
-        self.cta_limit = limit.max(1);
-        self.warps.pause_all_but(self.cta_limit);
     }
 
     /// The cycle before which the SM issues nothing.
@@ -593,24 +527,6 @@ impl Sm {
         }
     }
 
-    /// An issue cycle in which warps are sampled: those that could issue when it began and did not are in excess.
-    #[cold]
-    #[inline(never)]
-    fn issue_and_sample(
-        &mut self,
-        time: Femtoseconds,
-        kernel: &Arc<Kernel>,
-        x: &mut Exchange,
-        memory: &GlobalMemory,
-        effect: &mut Effect,
-    ) {
-        let (found, before) = (sampler::counts(&self.warps), self.issued);
-        self.issue(time, kernel, x, memory, effect);
-        let held = !self.collector.idoc[ExecutionPort::Mem as usize].free() || !self.ldst.can_issue();
-        let issued = std::array::from_fn(|port| self.issued[port] - before[port]);
-        self.sampler.add(self.now, 1, &found.after(issued, held));
-    }
-
     /// A policy's object wants to act by itself.
     #[cold]
     fn act(&mut self, kernel: &Kernel) {
@@ -678,24 +594,6 @@ impl Sm {
         }
     }
 
-    fn start_cta(&mut self, kernel: &Arc<Kernel>, cta: u64) {
-        let limit = (kernel.ctas_per_sm as usize).min(self.slots.len());
-        let Some(index) = self.slots[..limit].iter().position(|s| s.live == 0) else { return };
-        let slot = &mut self.slots[index];
-        slot.cta.reset(&kernel.launch, cta);
-        slot.live = kernel.warps_per_cta;
-        self.counts.cta_begins(self.now);
-        let first = index * kernel.warps_per_cta as usize;
-        self.warps.start_cta((u64::MAX >> (64 - kernel.warps_per_cta)) << first);
-        for i in 0..kernel.warps_per_cta {
-            let w = first + i as usize;
-            self.threads[w].reset(&kernel.launch, cta, i);
-            self.warps.start(w, index as u8, self.started << 8 | i as u64);
-        }
-        self.started += 1;
-        self.warps.pause_all_but(self.cta_limit);
-    }
-
     /// Results leave the SP and SFU pipelines. Returns the register banks that are written.
     #[inline(always)]
     fn write_back(&mut self, kernel: &Kernel, committed: &mut u64) -> u64 {
@@ -722,22 +620,6 @@ impl Sm {
     fn execute(&mut self, time: Femtoseconds, kernel: &Kernel, x: &mut Exchange, committed: &mut u64) -> u64 {
         let lanes = self.hooks.lanes.as_deref_mut();
         self.alus.accept(self.now, &mut self.collector, kernel, lanes.map(|l| l as &mut dyn LanesHook));
-        // A reply is handed on in the cycle after it came.
-        let ready = time.saturating_sub(self.clock.period());
-        let mut reply = None;
-        if let Some(&front) = self.ldst.replies.front()
-            && front.time <= ready
-        {
-            self.ldst.replies.pop();
-            let flits = packet_flits(front.kind.data_sectors(), self.flit_bytes);
-            self.counts.events(SmEvent::FlitIn, flits.into());
-            if front.traffic == Traffic::Instruction {
-                self.fetch.l1i.fill(front.line, front.sectors, self.now);
-            } else {
-                let result = if front.kind == ReplyKind::Atomic { self.ldst.results.pop() } else { None };
-                reply = Some((front, result));
-            }
-        }
         let mut flits = 0;
         let mut port = l1::Port {
             sm: self.id as u16,
@@ -759,20 +641,21 @@ impl Sm {
             written: 0,
             banks: self.collector.banks,
         };
-        self.ldst.step(self.now, &mut port, reply, &mut hear);
-        // Where the crossbar's clock is the faster one: more of what has come.
-        for _ in 1..REPLIES_PER_CYCLE {
-            let Some(&front) = self.ldst.replies.front().filter(|r| r.time <= ready) else { break };
+        self.ldst.write_backs(self.now, &mut hear);
+        // A reply is handed on in the cycle after it came.
+        let ready = time.saturating_sub(self.clock.period());
+        for _ in 0..REPLIES_PER_CYCLE {
+            let Some(&reply) = self.ldst.replies.front().filter(|r| r.time <= ready) else { break };
             self.ldst.replies.pop();
-            let in_flits = packet_flits(front.kind.data_sectors(), self.flit_bytes);
-            hear.counts.events(SmEvent::FlitIn, in_flits.into());
-            if front.traffic == Traffic::Instruction {
-                self.fetch.l1i.fill(front.line, front.sectors, self.now);
+            let arrived = packet_flits(reply.kind.data_sectors(), self.flit_bytes);
+            hear.counts.events(SmEvent::FlitIn, arrived.into());
+            if reply.traffic == Traffic::Instruction {
+                self.fetch.l1i.fill(reply.line, reply.sectors, self.now);
             } else {
-                let result = if front.kind == ReplyKind::Atomic { self.ldst.results.pop() } else { None };
-                self.ldst.take(self.now, front, result, &mut hear);
+                self.ldst.take(self.now, reply, &mut hear);
             }
         }
+        self.ldst.caches(self.now, &mut port, &mut hear);
         self.ldst.dispatch_all(self.now, &mut port, &mut self.collector, &mut hear);
         *committed += hear.lanes;
         let written = hear.written;
@@ -786,166 +669,9 @@ impl Sm {
         written
     }
 
-    /// Instruction-cycles held per component, since the run began.
-    fn busy(&self) -> [u64; COMPONENTS] {
-        let mut busy = self.counts.busy;
-        busy[EX_SP] = self.alus.occupied(ExecutionPort::Sp, self.now);
-        busy[EX_SFU] = self.alus.occupied(ExecutionPort::Sfu, self.now);
-        busy
-    }
-
-    /// What `busy` counts of each component: how many there are.
-    fn entries(&self) -> [u32; COMPONENTS] {
-        let mut entries = self.groups.of;
-        entries[0] = self.fetch.units();
-        (0..PORTS).for_each(|p| entries[5 + p] = self.collector.units(p));
-        entries
-    }
-
-    /// The end of a datapath interval: the policy says which groups stay on.
-    #[cold]
-    fn tune(&mut self) {
-        let (busy, entries, before) = (self.busy(), self.entries(), self.interval);
-        let Some(datapath) = &mut self.hooks.datapath else {
-            self.interval.end = u64::MAX;
-            return;
-        };
-        let now = Interval {
-            end: self.now.saturating_add(datapath.interval().max(1)),
-            busy,
-            decoded: self.fetch.decoded,
-            issued: self.issued,
-            entered: self.ldst.entered,
-            ..Interval::default()
-        };
-        let since = |now: [u64; PORTS], old: [u64; PORTS]| std::array::from_fn(|p| now[p] - old[p]);
-        let query = DatapathQuery {
-            now: self.now,
-            cycles: before.cycles,
-            busy: std::array::from_fn(|c| busy[c] - before.busy[c]),
-            entries,
-            groups: self.groups.of,
-            on: *self.groups.on(),
-            decoded: since(now.decoded, before.decoded),
-            issued: since(now.issued, before.issued),
-            entered: now.entered - before.entered,
-            outstanding: before.outstanding,
-        };
-        let on = datapath.decide(&query);
-        self.interval = now;
-        self.groups.want(self.now, &on, &mut self.counts.activity);
-        self.set_widths();
-    }
-
-    /// Groups that have drained are off from now on.
-    #[cold]
-    fn settle(&mut self) {
-        let (fetch, collector, alus, ldst) = (&self.fetch, &self.collector, &self.alus, &self.ldst);
-        let drained = |component: usize, group: u32| match component {
-            0 => fetch.drained(group as usize),
-            1 => true,
-            EX_SP => alus.drained(ExecutionPort::Sp, group as usize),
-            EX_SFU => alus.drained(ExecutionPort::Sfu, group as usize),
-            2..=10 => collector.drained((component - 2) % PORTS)[(component - 2) / PORTS],
-            _ => ldst.drained(group as usize),
-        };
-        self.groups.settle(self.now, drained, &mut self.counts.activity);
-    }
-
-    /// Gives each component the width of its groups that are on.
-    fn set_widths(&mut self) {
-        let (on, of) = (*self.groups.on(), self.groups.of);
-        self.pools = self.pools();
-        self.fetch.limit(on[0]);
-        for (i, port) in [ExecutionPort::Sp, ExecutionPort::Sfu, ExecutionPort::Mem].into_iter().enumerate() {
-            self.collector.limit(port, on[2 + i], on[5 + i], on[8 + i], of[2 + i]);
-        }
-        self.collector.halve_reads(self.groups.registers_halved());
-        self.alus.limit(ExecutionPort::Sp, on[EX_SP]);
-        self.alus.limit(ExecutionPort::Sfu, on[EX_SFU]);
-        self.ldst.limit(on[13]);
-    }
-
-    /// Schedulers that are on; the warps of the others join them in turn.
-    fn schedulers_on(&self) -> usize {
-        (self.groups.on()[1] as usize).clamp(1, self.orders.len())
-    }
-
-    /// The warps that each scheduler chooses from.
-    fn pools(&self) -> Vec<u64> {
-        let on = self.schedulers_on();
-        let pool = |i| self.orders.iter().skip(i).step_by(on).fold(0, |m, o: &Order| m | o.own);
-        (0..self.orders.len()).map(|i| if i < on { pool(i) } else { 0 }).collect()
-    }
-
-    fn after_atomic(&mut self, w: usize, time: Femtoseconds, x: &mut Exchange) {
-        if self.warps.of[w].atomics == 0 {
-            self.warps.on_atomic &= !(1 << w);
-        }
-        self.warps.check_fence(w);
-        if self.warps.finished >> w & 1 != 0 {
-            self.ending |= 1 << w;
-            self.retire(time, x);
-        }
-    }
-
-    /// Warps that have exited and have nothing under way leave; a CTA whose last warp leaves has ended.
-    fn retire(&mut self, time: Femtoseconds, x: &mut Exchange) {
-        let mut ending = std::mem::take(&mut self.ending);
-        while ending != 0 {
-            let w = ending.trailing_zeros() as usize;
-            ending &= ending - 1;
-            if self.warps.resident >> w & 1 == 0 || !self.warps.retired(w) {
-                continue;
-            }
-            let index = self.warps.of[w].cta as usize;
-            let slot = &mut self.slots[index];
-            slot.live -= 1;
-            self.warps.leave(w);
-            if slot.live == 0 {
-                self.counts.counters.ctas += 1;
-                self.counts.cta_ends(self.now);
-                self.warps.pause_all_but(self.cta_limit);
-                x.ended.push(CtaEnd { time, cta: slot.cta.id });
-            }
-        }
-    }
-
     /// No warp is resident, none is about to come, and no cache waits for a line.
     pub fn quiet(&self) -> bool {
         self.warps.resident == 0 && self.starts.is_empty() && !self.fetch.l1i.missing() && !self.ldst.missing()
-    }
-
-    /// Who waits for whom, for deadlock reports.
-    pub fn explain(&self) -> Vec<String> {
-        let mut lines = Vec::new();
-        for slot in self.slots.iter().filter(|s| s.live > 0) {
-            lines.extend(slot.cta.explain().into_iter().map(|l| format!("SM {}: {l}", self.id)));
-        }
-        let mut left = self.warps.resident & !self.warps.finished;
-        while left != 0 {
-            let w = left.trailing_zeros() as usize;
-            left &= left - 1;
-            let bit = 1u64 << w;
-            let why = if self.warps.paused & bit != 0 {
-                "is paused with its CTA"
-            } else if self.warps.at_barrier & bit != 0 {
-                "waits at a barrier"
-            } else if self.warps.on_atomic & bit != 0 {
-                "waits for its atomics"
-            } else if self.warps.on_fence & bit != 0 {
-                "waits at a fence"
-            } else if self.warps.asleep & bit != 0 {
-                "sleeps"
-            } else if self.warps.on_memory & bit != 0 {
-                "waits for memory"
-            } else {
-                "can go on"
-            };
-            let line = self.kernel.as_ref().map_or(0, |k| k.launch.program.text_line(self.threads[w].pc()));
-            lines.push(format!("SM {} warp {w} (PTX line {line}) {why}", self.id));
-        }
-        lines
     }
 
     /// Miss latencies of the L1 data cache since the launch began: sum in core cycles, and number.
