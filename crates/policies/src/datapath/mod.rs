@@ -6,6 +6,10 @@
 //! an instruction holds its unit for the initiation interval, the known service time of the utilization law. A unit of
 //! collectors, an entry of a register is an entry; so the average is over the width of the component, as the paper says.
 
+mod fixed;
+
+pub use fixed::Fixed;
+
 use serde::{Deserialize, Serialize};
 use warpwatt_machine::activity::{COMPONENT_NAMES, COMPONENTS};
 use warpwatt_machine::hooks::{DatapathQuery, Report};

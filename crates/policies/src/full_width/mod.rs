@@ -2,14 +2,13 @@
 //! by path, and what Little's law needs of EX_LDST (µC-States §2.2, Table 1). It is what `warpwatt bottleneck` runs under,
 //! and changes neither time nor energy.
 
-use crate::datapath::{Tally, response};
+use crate::datapath::{Fixed, response};
 use crate::error::PolicyError;
 use crate::parameters::number;
 use crate::policy_parameters;
 use crate::system::{About, Baseline, Built, HookKind, Metric, System};
 use crate::ucstates::PAPER;
 use warpwatt_machine::activity::COMPONENTS;
-use warpwatt_machine::hooks::{DatapathHook, DatapathQuery, Hook, Policy, Report, SmHooks};
 use warpwatt_machine::spec::Spec;
 use warpwatt_power::PolicyPower;
 
@@ -46,48 +45,7 @@ impl System for FullWidth {
     };
 
     fn build(parameters: Parameters, _: &Spec) -> Result<Built, PolicyError> {
-        Ok(Built { policy: Box::new(Maker(parameters)), power: PolicyPower::default() })
-    }
-}
-
-#[derive(Debug)]
-struct Maker(Parameters);
-
-impl Policy for Maker {
-    fn sm(&self, _: &Spec, _: u32) -> SmHooks {
-        let observer = Observer { interval: self.0.interval.into(), tally: Tally::default() };
-        SmHooks { datapath: Some(Box::new(observer)), ..SmHooks::default() }
-    }
-}
-
-#[derive(Debug)]
-struct Observer {
-    interval: u64,
-    tally: Tally,
-}
-
-impl Hook for Observer {
-    fn save(&self) -> Vec<u8> {
-        postcard::to_allocvec(&self.tally).unwrap_or_default()
-    }
-
-    fn load(&mut self, state: &[u8]) -> Result<(), String> {
-        self.tally = postcard::from_bytes(state).map_err(|e| format!("{NAME}: {e}"))?;
-        Ok(())
-    }
-
-    fn report(&self, _: u64, report: &mut Report) {
-        self.tally.report(report);
-    }
-}
-
-impl DatapathHook for Observer {
-    fn interval(&self) -> u64 {
-        self.interval
-    }
-
-    fn decide(&mut self, query: &DatapathQuery) -> [u32; COMPONENTS] {
-        self.tally.add(query);
-        query.groups
+        let policy = Box::new(Fixed::new([false; COMPONENTS], parameters.interval));
+        Ok(Built { policy, power: PolicyPower::default() })
     }
 }

@@ -7,14 +7,13 @@
 //!
 //! C_COMP and C_MEM keep IFID and SCH and the components of one side (SP and SFU, or LDST) at full width.
 
-use crate::datapath::{EX, IDOC, IFID, OC, OCEX, SCH, Tally, response, tuned};
+use crate::datapath::{EX, Fixed, IDOC, IFID, OC, OCEX, SCH, response};
 use crate::error::PolicyError;
 use crate::parameters::{number, plain};
 use crate::system::{About, Baseline, Built, HookKind, Metric, System};
 use crate::ucstates::PAPER;
 use crate::{policy_choices, policy_parameters};
 use warpwatt_machine::activity::COMPONENTS;
-use warpwatt_machine::hooks::{DatapathHook, DatapathQuery, Hook, Policy, Report, SmHooks};
 use warpwatt_machine::spec::Spec;
 use warpwatt_power::PolicyPower;
 
@@ -94,58 +93,8 @@ impl<const AT: usize> System for Static<AT> {
 
     fn build(parameters: Parameters, _: &Spec) -> Result<Built, PolicyError> {
         let down = std::array::from_fn(|c| !SHAPES[AT].whole.contains(&c));
-        let maker = Maker { down, interval: parameters.interval.into() };
+        let policy = Box::new(Fixed::new(down, parameters.interval));
         let absent = parameters.halves == Halves::Absent;
-        Ok(Built { policy: Box::new(maker), power: PolicyPower { absent, ..PolicyPower::default() } })
-    }
-}
-
-#[derive(Debug)]
-struct Maker {
-    down: [bool; COMPONENTS],
-    interval: u64,
-}
-
-impl Policy for Maker {
-    fn sm(&self, _: &Spec, _: u32) -> SmHooks {
-        let fixed = Fixed { down: self.down, interval: self.interval, tally: Tally::default() };
-        SmHooks { datapath: Some(Box::new(fixed)), ..SmHooks::default() }
-    }
-}
-
-#[derive(Debug)]
-struct Fixed {
-    down: [bool; COMPONENTS],
-    interval: u64,
-    tally: Tally,
-}
-
-impl Hook for Fixed {
-    fn save(&self) -> Vec<u8> {
-        postcard::to_allocvec(&self.tally).unwrap_or_default()
-    }
-
-    fn load(&mut self, state: &[u8]) -> Result<(), String> {
-        self.tally = postcard::from_bytes(state).map_err(|e| format!("static shape: {e}"))?;
-        Ok(())
-    }
-
-    fn report(&self, _: u64, report: &mut Report) {
-        self.tally.report(report);
-    }
-}
-
-impl DatapathHook for Fixed {
-    fn interval(&self) -> u64 {
-        self.interval
-    }
-
-    fn initial(&self, groups: &[u32; COMPONENTS]) -> [u32; COMPONENTS] {
-        tuned(groups, &self.down)
-    }
-
-    fn decide(&mut self, query: &DatapathQuery) -> [u32; COMPONENTS] {
-        self.tally.add(query);
-        tuned(&query.groups, &self.down)
+        Ok(Built { policy, power: PolicyPower { absent, ..PolicyPower::default() } })
     }
 }
