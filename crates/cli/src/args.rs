@@ -237,6 +237,20 @@ pub enum BaselineScheduler {
     Lrr,
 }
 
+/// What commands share that make several runs.
+#[derive(Debug, Args)]
+pub struct RunsArgs {
+    /// Input size of workloads
+    #[arg(long, value_enum, default_value_t = Size::Small)]
+    pub size: Size,
+    /// Folder of run directories: what is in it is looked up
+    #[arg(long, value_name = "DIR", default_value = "runs")]
+    pub store: PathBuf,
+    /// Simulate all runs, also those in the store
+    #[arg(long)]
+    pub force: bool,
+}
+
 /// `compare`.
 #[derive(Debug, Args)]
 pub struct CompareArgs {
@@ -256,9 +270,6 @@ pub struct CompareArgs {
     /// Scheduler of all runs [default: the one of each policy's paper]
     #[arg(long, value_enum)]
     pub baseline: Option<BaselineScheduler>,
-    /// Input size of workloads
-    #[arg(long, value_enum, default_value_t = Size::Small)]
-    pub size: Size,
     /// Simulations at a time, each on one core [default: as many as there are cores]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=256))]
     pub jobs: Option<u32>,
@@ -277,12 +288,8 @@ pub struct CompareArgs {
     /// Where the report goes [default: compare.html in the store]
     #[arg(long, value_name = "FILE")]
     pub html: Option<PathBuf>,
-    /// Folder of run directories: what is in it is looked up
-    #[arg(long, value_name = "DIR", default_value = "runs")]
-    pub store: PathBuf,
-    /// Simulate all runs, also those in the store
-    #[arg(long)]
-    pub force: bool,
+    #[command(flatten)]
+    pub runs: RunsArgs,
 }
 
 /// `bottleneck`.
@@ -291,9 +298,6 @@ pub struct BottleneckArgs {
     /// Workloads or launch descriptions (.toml)
     #[arg(value_name = "WORKLOAD|FILE.toml", required = true)]
     pub programs: Vec<String>,
-    /// Input size of workloads
-    #[arg(long, value_enum, default_value_t = Size::Small)]
-    pub size: Size,
     /// A preset's name or a GPU file (.toml) [default: kepler-big]
     #[arg(long, value_name = "NAME|FILE")]
     pub gpu: Option<String>,
@@ -312,9 +316,8 @@ pub struct BottleneckArgs {
     /// Print as JSON
     #[arg(long)]
     pub json: bool,
-    /// Directory of run directories; what is there is looked up
-    #[arg(long, value_name = "DIR", default_value = "runs")]
-    pub store: PathBuf,
+    #[command(flatten)]
+    pub runs: RunsArgs,
 }
 
 /// `idle`.
@@ -353,9 +356,6 @@ pub struct PredictArgs {
     /// Workloads (`all`: the suite) and launch descriptions (.toml)
     #[arg(required = true, value_name = "WORKLOAD|FILE.toml")]
     pub programs: Vec<String>,
-    /// Input size of workloads
-    #[arg(long, value_enum, default_value_t = Size::Small)]
-    pub size: Size,
     /// A preset's name or a GPU file (.toml): its P-states are predicted
     #[arg(long, value_name = "NAME|FILE", default_value = warpwatt_lab::predict::DEFAULT_GPU)]
     pub gpu: String,
@@ -374,12 +374,8 @@ pub struct PredictArgs {
     /// Write a page with plots
     #[arg(long, value_name = "FILE")]
     pub html: Option<PathBuf>,
-    /// Folder of run directories: what is in it is looked up
-    #[arg(long, value_name = "DIR", default_value = "runs")]
-    pub store: PathBuf,
-    /// Simulate all runs, also those in the store
-    #[arg(long)]
-    pub force: bool,
+    #[command(flatten)]
+    pub runs: RunsArgs,
 }
 
 /// Which application gets which part of the GPU.
@@ -397,9 +393,6 @@ pub struct MixArgs {
     /// Workloads and launch descriptions (.toml)
     #[arg(required = true, value_name = "WORKLOAD|FILE.toml")]
     pub programs: Vec<String>,
-    /// Input size of workloads
-    #[arg(long, value_enum, default_value_t = Size::Small)]
-    pub size: Size,
     /// A preset's name or a GPU file (.toml) [default: kepler-big]
     #[arg(long, value_name = "NAME|FILE")]
     pub gpu: Option<String>,
@@ -439,12 +432,8 @@ pub struct MixArgs {
     /// Write the JSON to a file, too
     #[arg(long, value_name = "FILE")]
     pub out: Option<PathBuf>,
-    /// Folder of run directories: runs alone that are in it are looked up
-    #[arg(long, value_name = "DIR", default_value = "runs")]
-    pub store: PathBuf,
-    /// Simulate the runs alone, also those in the store
-    #[arg(long)]
-    pub force: bool,
+    #[command(flatten)]
+    pub runs: RunsArgs,
 }
 
 /// `resume`.

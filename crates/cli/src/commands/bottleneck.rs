@@ -2,11 +2,10 @@
 
 use super::compare::program;
 use super::run::{choice, watch_signals};
-use crate::args::BottleneckArgs;
+use crate::args::{BottleneckArgs, RunsArgs};
 use crate::output::{faint, heading, note, print};
 use crate::progress::Line;
 use crate::table::{decimal, percent, table};
-use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use warpwatt_lab::bottleneck::{Bottleneck, SHAPES, analyse, heat};
@@ -19,18 +18,18 @@ use warpwatt_policies::full_width;
 
 /// Analyses what limits some programs.
 pub fn bottleneck(args: BottleneckArgs) -> Result<u8, Problem> {
-    check_directory(&args.store)?;
+    check_directory(&args.runs.store)?;
     let interrupted = watch_signals()?;
     let mut all = Vec::new();
     let mut worst = 0;
     let requests: Vec<Request> = args.programs.iter().map(|name| request(&args, name)).collect::<Result<_, _>>()?;
     for request in requests {
-        let base = carry_out(&request, &args.store, &interrupted)?;
+        let base = carry_out(&request, &args.runs, &interrupted)?;
         worst = worst.max(base.exit_code());
         let mut analysis = analyse(&base)?;
         for shape in SHAPES.iter().filter(|_| args.verify) {
             let request = Request { policy: (*shape).to_owned(), ..request.clone() };
-            analysis.verify(shape, &base, &carry_out(&request, &args.store, &interrupted)?);
+            analysis.verify(shape, &base, &carry_out(&request, &args.runs, &interrupted)?);
         }
         all.push(analysis);
     }
@@ -44,7 +43,7 @@ pub fn bottleneck(args: BottleneckArgs) -> Result<u8, Problem> {
 
 fn request(args: &BottleneckArgs, name: &str) -> Result<Request, Problem> {
     Ok(Request {
-        program: program(name, &choice(args.size))?,
+        program: program(name, &choice(args.runs.size))?,
         gpu: args.gpu.clone(),
         policy: full_width::NAME.to_owned(),
         set: args.set.clone(),
@@ -54,13 +53,14 @@ fn request(args: &BottleneckArgs, name: &str) -> Result<Request, Problem> {
 }
 
 /// Runs it, or looks it up.
-fn carry_out(request: &Request, store: &Path, interrupted: &Arc<AtomicBool>) -> Result<Record, Problem> {
+fn carry_out(request: &Request, runs: &RunsArgs, interrupted: &Arc<AtomicBool>) -> Result<Record, Problem> {
     let mut request = request.clone();
     request.make_absolute()?;
-    let directory = run::prepare(&request)?.own_directory(store);
+    let directory = run::prepare(&request)?.own_directory(&runs.store);
     let line = Line::new();
     let controls = Controls {
         directory: Some(directory),
+        force: runs.force,
         interrupted: interrupted.clone(),
         report: line.reporter(),
         ..Controls::default()

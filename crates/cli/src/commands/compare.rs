@@ -15,21 +15,21 @@ use warpwatt_power::PowerOptions;
 
 /// Compares.
 pub fn compare(args: CompareArgs) -> Result<u8, Problem> {
-    store::check_directory(&args.store)?;
-    let plan = Plan::new(&request(&args)?, &args.store)?;
+    store::check_directory(&args.runs.store)?;
+    let plan = Plan::new(&request(&args)?, &args.runs.store)?;
     let cores = std::thread::available_parallelism().map_or(1, |n| n.get());
     let line = Arc::new(Runs::new());
     let shown = line.clone();
     let options = Options {
         jobs: args.jobs.map_or(cores, |jobs| jobs as usize),
-        force: args.force,
+        force: args.runs.force,
         interrupted: watch_signals()?,
         watcher: Arc::new(move |event| shown.update(event)),
     };
     let comparison = compare::run(plan, &options);
     line.finish();
     let comparison = comparison?;
-    let html = args.html.clone().unwrap_or_else(|| args.store.join("compare.html"));
+    let html = args.html.clone().unwrap_or_else(|| args.runs.store.join("compare.html"));
     store::write_whole(&html, report::page(&comparison).as_bytes())?;
     if args.json {
         print(&store::to_json(&comparison.summary())?)?;
@@ -44,14 +44,14 @@ pub fn compare(args: CompareArgs) -> Result<u8, Problem> {
     }
     let looked_up = comparison.runs.iter().filter(|run| run.looked_up).count();
     let looked_up = if looked_up > 0 { format!("; {looked_up} runs looked up") } else { String::new() };
-    note(&faint(&format!("report in {}, runs in {}{looked_up}", html.display(), args.store.display())));
+    note(&faint(&format!("report in {}, runs in {}{looked_up}", html.display(), args.runs.store.display())));
     Ok(u8::from(!comparison.failures.is_empty()))
 }
 
 fn request(args: &CompareArgs) -> Result<CompareRequest, Problem> {
-    let full = matches!(args.size, Size::Full);
+    let full = matches!(args.runs.size, Size::Full);
     Ok(CompareRequest {
-        programs: programs(&args.programs, &choice(args.size))?,
+        programs: programs(&args.programs, &choice(args.runs.size))?,
         policies: args.policies.clone(),
         gpu: args.gpu.clone(),
         set: args.set.clone(),

@@ -36,7 +36,7 @@ pub fn mix(args: MixArgs) -> Result<u8, Problem> {
 }
 
 fn request(args: &MixArgs) -> Result<MixRequest, Problem> {
-    let size = choice(args.size);
+    let size = choice(args.runs.size);
     let mut cores = args.cores.clone();
     if args.hetero {
         cores.push(HETERO.to_owned());
@@ -57,8 +57,8 @@ fn request(args: &MixArgs) -> Result<MixRequest, Problem> {
         max_cycles: args.max_cycles,
         threads: args.threads,
         skip: !args.no_skip,
-        store: args.store.clone(),
-        force: args.force,
+        store: args.runs.store.clone(),
+        force: args.runs.force,
         ..defaults
     })
 }

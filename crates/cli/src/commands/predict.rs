@@ -14,9 +14,9 @@ use warpwatt_lab::store;
 
 /// Predicts.
 pub fn predict(args: PredictArgs) -> Result<u8, Problem> {
-    store::check_directory(&args.store)?;
+    store::check_directory(&args.runs.store)?;
     let request = PredictRequest {
-        programs: programs(&args.programs, &choice(args.size))?,
+        programs: programs(&args.programs, &choice(args.runs.size))?,
         gpu: args.gpu.clone(),
         set: args.set.clone(),
         verify: args.verify,
@@ -26,8 +26,8 @@ pub fn predict(args: PredictArgs) -> Result<u8, Problem> {
     let shown_line = line.clone();
     let options = Options {
         jobs: args.jobs.map_or(cores, |jobs| jobs as usize),
-        force: args.force,
-        store: args.store.clone(),
+        force: args.runs.force,
+        store: args.runs.store.clone(),
         interrupted: watch_signals()?,
         report: Arc::new(move || shown_line.reporter()),
     };

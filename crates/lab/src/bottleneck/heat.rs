@@ -2,9 +2,8 @@
 //! SFU and memory instructions. One HTML file without script; the same analyses give the same bytes.
 
 use super::{Bottleneck, Limit, Use};
-use maud::{DOCTYPE, Markup, PreEscaped, html};
-
-const STYLE: &str = include_str!("../report/style.css");
+use crate::report::document;
+use maud::{Markup, html};
 
 /// Of the heat map alone.
 const OWN: &str = "
@@ -25,30 +24,13 @@ pub fn page(all: &[Bottleneck]) -> String {
         [one] => format!("What limits {}", one.program),
         all => format!("What limits {} workloads", all.len()),
     };
-    let page = html! {
-        (DOCTYPE)
-        html lang="en" {
-            head {
-                meta charset="utf-8";
-                meta name="viewport" content="width=device-width, initial-scale=1";
-                meta name="color-scheme" content="light dark";
-                title { "warpwatt: " (title) }
-                link rel="icon" href="data:,";
-                style { (PreEscaped(STYLE)) (PreEscaped(OWN)) }
-            }
-            body {
-                header {
-                    h1 { (title) }
-                    p.sub { "Utilization of the pipeline's components: cycles × entries that held an instruction, blocked ones included." }
-                }
-                main {
-                    section { div.scroll { (heat(all)) } (legend()) }
-                    @for b in all.iter().filter(|b| !b.verified.is_empty()) { (verified(b)) }
-                }
-            }
-        }
+    let main = html! {
+        section { div.scroll { (heat(all)) } (legend()) }
+        @for b in all.iter().filter(|b| !b.verified.is_empty()) { (verified(b)) }
     };
-    page.into_string()
+    let subtitle =
+        "Utilization of the pipeline's components: cycles × entries that held an instruction, blocked ones included.";
+    document(&title, subtitle, OWN, &main)
 }
 
 fn heat(all: &[Bottleneck]) -> Markup {

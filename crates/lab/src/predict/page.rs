@@ -2,8 +2,8 @@
 //! Fig. 7.
 
 use super::{Prediction, errors};
-use crate::report::{STYLE, percent};
-use maud::{DOCTYPE, Markup, PreEscaped, html};
+use crate::report::{document, percent};
+use maud::{Markup, html};
 
 /// Size of a chart.
 const WIDTH: f64 = 520.0;
@@ -14,40 +14,21 @@ const MARGIN: [f64; 4] = [44.0, 12.0, 10.0, 34.0];
 /// The page.
 pub fn page(predictions: &[Prediction]) -> String {
     let overall = errors(predictions);
-    let page = html! {
-        (DOCTYPE)
-        html lang="en" {
-            head {
-                meta charset="utf-8";
-                meta name="viewport" content="width=device-width, initial-scale=1";
-                meta name="color-scheme" content="light dark";
-                title { "warpwatt: predicted run times" }
-                link rel="icon" href="data:,";
-                style { (PreEscaped(STYLE)) }
-            }
-            body {
-                header {
-                    h1 { "Run time at other SM clocks" }
-                    p.sub { "Predicted from a run at the nominal clock." }
-                }
-                main {
-                    @if !overall.is_empty() {
-                        h2 { "Errors over " (predictions.len()) " programs" }
-                        div.scroll { table {
-                            thead { tr { th { "model" } th { "mean" } th { "largest" } th { "of" }
-                                @for (mhz, _) in &overall[0].by_state { th { (mhz) " MHz" } } } }
-                            tbody { @for e in &overall { tr {
-                                th { (e.model) } td { (percent(e.mape)) } td { (percent(e.max)) } td { (e.worst) }
-                                @for (_, off) in &e.by_state { td { (percent(*off)) } }
-                            } } }
-                        } }
-                    }
-                    @for p in predictions { (program(p)) }
-                }
-            }
+    let main = html! {
+        @if !overall.is_empty() {
+            h2 { "Errors over " (predictions.len()) " programs" }
+            div.scroll { table {
+                thead { tr { th { "model" } th { "mean" } th { "largest" } th { "of" }
+                    @for (mhz, _) in &overall[0].by_state { th { (mhz) " MHz" } } } }
+                tbody { @for e in &overall { tr {
+                    th { (e.model) } td { (percent(e.mape)) } td { (percent(e.max)) } td { (e.worst) }
+                    @for (_, off) in &e.by_state { td { (percent(*off)) } }
+                } } }
+            } }
         }
+        @for p in predictions { (program(p)) }
     };
-    page.into_string()
+    document("Run time at other SM clocks", "Predicted from a run at the nominal clock.", "", &main)
 }
 
 fn program(p: &Prediction) -> Markup {

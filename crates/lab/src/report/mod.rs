@@ -4,13 +4,14 @@
 //! same comparison gives the same bytes.
 
 mod bars;
+mod document;
 mod energy;
 mod history;
 
 use crate::compare::{COLUMNS, Comparison, Done, Line, Run};
-use maud::{DOCTYPE, Markup, PreEscaped, html};
+use maud::{Markup, html};
 
-pub(crate) const STYLE: &str = include_str!("style.css");
+pub(crate) use document::document;
 
 /// Workloads up to this many are shown unfolded.
 const UNFOLDED: usize = 2;
@@ -19,44 +20,25 @@ const UNFOLDED: usize = 2;
 pub fn page(c: &Comparison) -> String {
     let workloads = c.plan.workloads.iter().enumerate();
     let alone = c.averages.is_empty();
-    let page = html! {
-        (DOCTYPE)
-        html lang="en" {
-            head {
-                meta charset="utf-8";
-                meta name="viewport" content="width=device-width, initial-scale=1";
-                meta name="color-scheme" content="light dark";
-                title { "warpwatt: " (title(c)) }
-                link rel="icon" href="data:,";
-                style { (PreEscaped(STYLE)) }
-            }
-            body {
-                header {
-                    h1 { (title(c)) }
-                    p.sub { (subtitle(c)) }
-                }
-                main {
-                    @if !c.failures.is_empty() { (failures(c)) }
-                    @if !alone {
-                        section {
-                            h2 { "Averages over " (c.plan.workloads.len()) " workloads" }
-                            p.note { "Geometric means of ratios, arithmetic means of shares and counts." }
-                            (table(&c.averages.iter().collect::<Vec<_>>()))
-                            (figures(&c.averages.iter().collect::<Vec<_>>()))
-                        }
-                    }
-                    @for (index, name) in workloads {
-                        details.workload open[index < UNFOLDED] {
-                            summary { h2 { (name) } }
-                            (workload(c, index, name))
-                        }
-                    }
-                    (legend())
-                }
+    let main = html! {
+        @if !c.failures.is_empty() { (failures(c)) }
+        @if !alone {
+            section {
+                h2 { "Averages over " (c.plan.workloads.len()) " workloads" }
+                p.note { "Geometric means of ratios, arithmetic means of shares and counts." }
+                (table(&c.averages.iter().collect::<Vec<_>>()))
+                (figures(&c.averages.iter().collect::<Vec<_>>()))
             }
         }
+        @for (index, name) in workloads {
+            details.workload open[index < UNFOLDED] {
+                summary { h2 { (name) } }
+                (workload(c, index, name))
+            }
+        }
+        (legend())
     };
-    page.into_string()
+    document(&title(c), &subtitle(c), "", &main)
 }
 
 fn title(c: &Comparison) -> String {
