@@ -279,7 +279,7 @@ impl Collector {
         let delayed = match waiting.count_ones() {
             0 => 0,
             // More operands might be read than there are banks for.
-            n if n > self.reads => self.read::<true>(waiting, written, kernel),
+            n if n > self.reads => self.read_limited(waiting, written, kernel),
             _ => self.read::<false>(waiting, written, kernel),
         };
         for p in 0..PORTS {
@@ -304,6 +304,12 @@ impl Collector {
             ready ^= 1 << u;
             self.used[p] -= 1;
         }
+    }
+
+    /// [`Collector::read`] with fewer reads than there are banks, out of the way of the usual case.
+    #[inline(never)]
+    fn read_limited(&mut self, waiting: u64, written: u64, kernel: &Kernel) -> u32 {
+        self.read::<true>(waiting, written, kernel)
     }
 
     /// Banks serve reads.
