@@ -87,7 +87,7 @@ fn an_object_acts_at_its_own_events() {
 struct Watching {
     lanes: (u64, u64),
     from: u64,
-    ahead: Option<(u64, [Ahead; AHEAD], usize)>,
+    ahead: Option<(u64, Vec<Ahead>)>,
     /// Starts of SP instructions in this cycle.
     started: (u64, usize),
     checked: u64,
@@ -119,9 +119,9 @@ impl LanesHook for Watching {
         let nth = self.started.1;
         self.started.1 += 1;
         self.starts[query.unit] += 1;
-        if let Some((seen, ahead, count)) = self.ahead {
+        if let Some((seen, ahead)) = &self.ahead {
             assert_eq!(seen + 1, query.now, "the end of the cycle before was shown");
-            assert!(nth < count);
+            assert!(nth < ahead.len() && ahead.len() <= AHEAD);
             assert_eq!((ahead[nth].lanes, ahead[nth].fp, ahead[nth].busy), (query.lanes, query.fp, query.busy));
             self.checked += 1;
         }
@@ -137,8 +137,13 @@ impl LanesHook for Watching {
         true
     }
     fn watch(&mut self, state: &SmState<'_>) {
-        let (ahead, count) = state.ahead();
-        self.ahead = Some((state.now, ahead, count));
+        let mut ahead = Vec::new();
+        state.ahead(|op| {
+            ahead.push(op);
+            true
+        });
+        assert_eq!(state.any_ahead(), !ahead.is_empty());
+        self.ahead = Some((state.now, ahead));
     }
 }
 

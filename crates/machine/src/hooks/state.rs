@@ -62,17 +62,22 @@ impl SmState<'_> {
         self.threads.get(warp).map_or(0, |t| t.active())
     }
 
-    /// The SP instructions that will start next, in order, and how many are known: those in the OCEX register, then those
-    /// in the operand collectors whose operands are all there. From the end of a cycle on, the first may start in the
-    /// next cycle.
-    pub fn ahead(&self) -> ([Ahead; AHEAD], usize) {
-        let mut ahead = [Ahead::default(); AHEAD];
-        let mut count = 0;
-        self.collector.ahead(Port::Sp, AHEAD, |pc, lanes, halves, soonest| {
-            let op = &self.kernel.ops[pc as usize];
-            ahead[count] = Ahead { lanes, fp: op.fp, busy: op.initiation as u32 * halves, soonest };
-            count += 1;
+    /// An SP instruction is known that will start next.
+    #[inline]
+    pub fn any_ahead(&self) -> bool {
+        self.collector.any_ahead(Port::Sp)
+    }
+
+    /// Gives the SP instructions that will start next, in order, as far as they are known, at most [`AHEAD`] and as long as
+    /// the answer is `true`: those in the OCEX register, then those in the operand collectors whose operands are all there.
+    /// From the end of a cycle on, the first may start in the next cycle.
+    #[inline]
+    pub fn ahead(&self, mut f: impl FnMut(Ahead) -> bool) {
+        self.collector.ahead(Port::Sp, AHEAD, |flight, soonest| {
+            let op = &self.kernel.ops[flight.pc() as usize];
+            let halves = 1 + (flight.second() != 0) as u32;
+            let (lanes, busy) = (flight.lanes() | flight.second(), op.initiation as u32 * halves);
+            f(Ahead { lanes, fp: op.fp, busy, soonest })
         });
-        (ahead, count)
     }
 }

@@ -201,14 +201,15 @@ impl Alus {
 
 impl Alus {
     /// A free unit after this one could take the instruction sooner: its lanes are awake, or wake up earlier.
+    #[inline]
     fn prefers_later(&self, query: &StartQuery, lanes: &mut dyn LanesHook) -> bool {
-        let soonest = lanes.ready(query);
-        if soonest <= query.now {
+        let later = self.units.iter().take(self.count as usize).enumerate().skip(query.unit + 1);
+        let mut free = later.filter(|(_, u)| u.port == query.port as u8 && u.on && u.free_at <= query.now).peekable();
+        if free.peek().is_none() {
             return false;
         }
-        let later = self.units.iter().take(self.count as usize).enumerate().skip(query.unit + 1);
-        let free = later.filter(|(_, u)| u.port == query.port as u8 && u.on && u.free_at <= query.now);
-        free.into_iter().any(|(unit, _)| lanes.ready(&StartQuery { unit, ..*query }) < soonest)
+        let soonest = lanes.ready(query);
+        soonest > query.now && free.any(|(unit, _)| lanes.ready(&StartQuery { unit, ..*query }) < soonest)
     }
 }
 

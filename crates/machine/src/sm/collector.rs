@@ -342,31 +342,34 @@ impl Collector {
         delayed
     }
 
-    /// The instructions of a port that will leave next, in order, at most so many: OCEX register, then ready units.
-    /// Gives instruction, lanes, 2 for those that go through as two halves, else 1, and how many cycles from now it may
-    /// start at the earliest.
-    pub fn ahead(&self, port: Port, most: usize, mut f: impl FnMut(u32, u32, u32, u32)) {
+    /// Some instruction of a port stands in the OCEX register or has all its operands.
+    #[inline]
+    pub fn any_ahead(&self, port: Port) -> bool {
+        self.ocex[port as usize].len != 0 || self.ready & self.of_port[port as usize] != 0
+    }
+
+    /// Gives the instructions of a port that will leave next, in order, at most so many and as long as the answer is
+    /// `true`: OCEX register, then ready units; and how many cycles from now each may start at the earliest.
+    #[inline]
+    pub fn ahead(&self, port: Port, most: usize, mut f: impl FnMut(Flight, u32) -> bool) {
         let p = port as usize;
-        let mut ready = self.ready & self.of_port[p];
-        let (mut turn, mut given) = (self.turn[p], 0);
+        let (mut ready, mut turn, mut left) = (self.ready & self.of_port[p], self.turn[p], most);
         let register = &self.ocex[p];
-        let held = (0..register.len).map(|i| register.entries[(register.head + i) as usize % Register::MAX]);
-        let units = std::iter::from_fn(|| {
-            if ready == 0 {
-                return None;
+        for i in 0..register.len {
+            let flight = register.entries[(register.head + i) as usize % Register::MAX];
+            if left == 0 || !f(flight, 1) {
+                return;
             }
+            left -= 1;
+        }
+        while ready != 0 && left != 0 {
             let u = next_after(ready, turn);
             turn = u as u8;
             ready &= !(1 << u);
-            Some(self.units[u].flight)
-        });
-        for flight in held.chain(units) {
-            if given == most {
+            left -= 1;
+            if !f(self.units[u].flight, 2) {
                 return;
             }
-            let soonest = 1 + (given >= register.len as usize) as u32;
-            given += 1;
-            f(flight.pc(), flight.lanes() | flight.second(), 1 + (flight.second() != 0) as u32, soonest);
         }
     }
 

@@ -29,7 +29,7 @@ policy_choices! {
 /// Rules of a counter.
 #[derive(Clone, Copy, Debug)]
 pub struct Rules {
-    /// Largest value.
+    /// Largest value: all of its bits set.
     pub most: u8,
     /// From this value on it predicts the longer period.
     pub threshold: u8,
@@ -38,59 +38,93 @@ pub struct Rules {
 }
 
 impl Rules {
-    /// A counter with `values` values (at most 256) and its threshold at a share of them.
+    /// A counter with `values` values (a power of two, at most 256) and its threshold at a share of them.
     pub fn new(values: u32, share: f64, update: Update) -> Rules {
-        let most = (values.clamp(2, 256) - 1) as u8;
+        let most = (values.clamp(2, 256).next_power_of_two() - 1) as u8;
         let threshold = (f64::from(values) * share).round().clamp(1.0, f64::from(most)) as u8;
         Rules { most, threshold, update }
     }
+
+    /// Bits of a value.
+    #[inline]
+    fn bits(&self) -> usize {
+        self.most.count_ones() as usize
+    }
 }
 
-/// A saturating counter.
+/// A saturating counter for each of 32 lanes, bit by bit: a plane holds the same bit of all of them. So all lanes that
+/// learn the same do so at once.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Counter {
-    /// Its value.
-    pub value: u8,
-    /// Its last prediction was "longer", and wrong.
-    missed: bool,
+pub struct Counters {
+    planes: [u32; 8],
+    /// Lanes whose last prediction was "longer", and wrong.
+    missed: u32,
 }
 
-impl Counter {
-    /// A counter at a share of its values.
-    pub fn at(share: f64, rules: &Rules) -> Counter {
+impl Counters {
+    /// Counters at a share of their values.
+    pub fn at(share: f64, rules: &Rules) -> Counters {
         let value = (f64::from(rules.most) + 1.0) * share;
-        Counter { value: value.round().clamp(0.0, f64::from(rules.most)) as u8, missed: false }
+        Counters::of(value.round().clamp(0.0, f64::from(rules.most)) as u8)
     }
 
-    /// It predicts the longer period.
-    #[inline]
-    pub fn high(self, rules: &Rules) -> bool {
-        self.value >= rules.threshold
+    /// All of them at a value.
+    fn of(value: u8) -> Counters {
+        let plane = |bit: usize| if value >> bit & 1 != 0 { u32::MAX } else { 0 };
+        Counters { planes: std::array::from_fn(plane), missed: 0 }
     }
 
-    /// Learns that a period was long.
-    #[inline]
-    pub fn up(&mut self, rules: &Rules) {
-        self.value = self.value.saturating_add(1).min(rules.most);
-        self.missed = false;
+    /// The value of a lane's.
+    pub fn value(&self, lane: usize) -> u8 {
+        self.planes.iter().enumerate().fold(0, |value, (bit, plane)| value | ((plane >> lane & 1) as u8) << bit)
     }
 
-    /// Learns that a period was not long.
+    /// Lanes whose counter predicts the longer period.
     #[inline]
-    pub fn down(&mut self, rules: &Rules) {
-        let wrong = self.high(rules);
+    pub fn high(&self, rules: &Rules) -> u32 {
+        let (mut above, mut equal) = (0, u32::MAX);
+        for (bit, &plane) in self.planes.iter().enumerate().rev() {
+            if rules.threshold >> bit & 1 != 0 {
+                equal &= plane;
+            } else {
+                above |= equal & plane;
+                equal &= !plane;
+            }
+        }
+        above | equal
+    }
+
+    /// Lanes learn that a period was long.
+    #[inline]
+    pub fn up(&mut self, lanes: u32, rules: &Rules) {
+        let planes = &mut self.planes[..rules.bits()];
+        let mut carry = lanes & !planes.iter().fold(u32::MAX, |full, plane| full & plane);
+        for plane in planes {
+            (*plane, carry) = (*plane ^ carry, *plane & carry);
+        }
+        self.missed &= !lanes;
+    }
+
+    /// Lanes learn that a period was not long.
+    #[inline]
+    pub fn down(&mut self, lanes: u32, rules: &Rules) {
+        let wrong = lanes & self.high(rules);
         let reset = match rules.update {
-            Update::Simple => false,
-            Update::TwoWrong => wrong && self.missed,
+            Update::Simple => 0,
+            Update::TwoWrong => wrong & self.missed,
             Update::OneWrong => wrong,
         };
-        self.value = if reset { 0 } else { self.value.saturating_sub(1) };
-        self.missed = wrong && !reset;
+        let mut borrow = lanes & self.planes.iter().fold(0, |any, plane| any | plane);
+        for plane in &mut self.planes {
+            (*plane, borrow) = ((*plane ^ borrow) & !reset, !*plane & borrow);
+        }
+        self.missed = self.missed & !lanes | wrong & !reset;
     }
 
-    /// Forgets everything.
-    pub fn reset(&mut self) {
-        *self = Counter::default();
+    /// Lanes forget everything.
+    pub fn reset(&mut self, lanes: u32) {
+        self.planes.iter_mut().for_each(|plane| *plane &= !lanes);
+        self.missed &= !lanes;
     }
 }
 
@@ -98,23 +132,55 @@ impl Counter {
 mod tests {
     use super::*;
 
+    /// Lanes that learn; the others must stay at 77.
+    const LEARN: u32 = 0xf0f0_0001;
+
+    #[derive(Clone, Copy)]
+    struct Counter(Counters);
+
     fn at(value: u8) -> Counter {
-        Counter { value, missed: false }
+        let (value, other) = (Counters::of(value), Counters::of(77));
+        let plane = |bit: usize| value.planes[bit] & LEARN | other.planes[bit] & !LEARN;
+        Counter(Counters { planes: std::array::from_fn(plane), missed: 0 })
+    }
+
+    impl Counter {
+        fn up(&mut self, rules: &Rules) {
+            self.0.up(LEARN, rules);
+        }
+
+        fn down(&mut self, rules: &Rules) {
+            self.0.down(LEARN, rules);
+        }
+
+        fn high(&self, rules: &Rules) -> bool {
+            let others = if 77 >= rules.threshold { !LEARN } else { 0 };
+            let high = self.0.high(rules);
+            assert_eq!(high & !LEARN, others);
+            assert!(high & LEARN == 0 || high & LEARN == LEARN);
+            high & LEARN != 0
+        }
+
+        fn value(&self) -> u8 {
+            let value = self.0.value(0);
+            (0..32).for_each(|l| assert_eq!(self.0.value(l), if LEARN >> l & 1 != 0 { value } else { 77 }));
+            value
+        }
     }
 
     #[test]
     fn eight_bits_saturate_at_both_ends() {
         let rules = Rules::new(256, 0.5, Update::Simple);
         assert_eq!((rules.most, rules.threshold), (255, 128));
-        let mut c = Counter::default();
+        let mut c = at(0);
         c.down(&rules);
-        assert_eq!(c.value, 0);
+        assert_eq!(c.value(), 0);
         (0..300).for_each(|_| c.up(&rules));
-        assert_eq!(c.value, 255);
+        assert_eq!(c.value(), 255);
         c.down(&rules);
-        assert_eq!(c.value, 254);
+        assert_eq!(c.value(), 254);
         (0..300).for_each(|_| c.down(&rules));
-        assert_eq!(c.value, 0);
+        assert_eq!(c.value(), 0);
         // Half of the values: the most significant bit decides.
         for value in 0..=255u8 {
             assert_eq!(at(value).high(&rules), value >> 7 == 1);
@@ -125,9 +191,9 @@ mod tests {
     fn it_starts_at_a_share_of_its_values() {
         for (values, half) in [(4, 2), (16, 8), (256, 128)] {
             let rules = Rules::new(values, 0.5, Update::Simple);
-            let starts = [0.0, 0.5, 1.0].map(|share| u32::from(Counter::at(share, &rules).value));
+            let starts = [0.0, 0.5, 1.0].map(|share| u32::from(Counters::at(share, &rules).value(31)));
             assert_eq!(starts, [0, half, values - 1]);
-            assert!(Counter::at(0.5, &rules).high(&rules));
+            assert_eq!(Counters::at(0.5, &rules).high(&rules), u32::MAX);
         }
     }
 
@@ -137,9 +203,9 @@ mod tests {
             for (share, threshold) in [(0.25, values / 4), (0.5, values / 2), (0.75, values * 3 / 4)] {
                 let rules = Rules::new(values, share, Update::Simple);
                 assert_eq!((rules.most, u32::from(rules.threshold)), (most, threshold));
-                let mut c = Counter::default();
+                let mut c = at(0);
                 (0..1000).for_each(|_| c.up(&rules));
-                assert_eq!(c.value, most);
+                assert_eq!(c.value(), most);
             }
         }
     }
@@ -149,17 +215,17 @@ mod tests {
         let rules = Rules::new(256, 0.5, Update::TwoWrong);
         let mut c = at(200);
         c.down(&rules);
-        assert_eq!(c.value, 199);
+        assert_eq!(c.value(), 199);
         c.up(&rules);
         c.down(&rules);
-        assert_eq!(c.value, 199);
+        assert_eq!(c.value(), 199);
         c.down(&rules);
-        assert_eq!(c.value, 0);
+        assert_eq!(c.value(), 0);
         // Below the threshold nothing was predicted wrongly.
         let mut c = at(128);
         c.down(&rules);
         c.down(&rules);
-        assert_eq!(c.value, 126);
+        assert_eq!(c.value(), 126);
     }
 
     #[test]
@@ -167,12 +233,21 @@ mod tests {
         let rules = Rules::new(256, 0.5, Update::OneWrong);
         let mut c = at(127);
         c.down(&rules);
-        assert_eq!(c.value, 126);
+        assert_eq!(c.value(), 126);
         c.up(&rules);
         c.up(&rules);
         c.up(&rules);
-        assert_eq!(c.value, 129);
+        assert_eq!(c.value(), 129);
         c.down(&rules);
-        assert_eq!(c.value, 0);
+        assert_eq!(c.value(), 0);
+    }
+
+    #[test]
+    fn lanes_forget_apart() {
+        let mut c = at(200).0;
+        c.reset(1 << 4);
+        assert_eq!([0, 4, 5, 31].map(|lane| c.value(lane)), [200, 0, 77, 200]);
+        c.reset(LEARN);
+        assert_eq!([0, 4, 5, 31].map(|lane| c.value(lane)), [0, 0, 77, 0]);
     }
 }

@@ -96,6 +96,9 @@ impl Counts {
     /// Lanes that enter a sleep state.
     #[inline]
     pub fn enter(&mut self, pipes: &Pipes, pipe: usize, state: LaneState, lanes: u32) {
+        if lanes == 0 {
+            return;
+        }
         let n = u64::from(lanes.count_ones());
         self.residency[pipes.places(pipe)].iter_mut().for_each(|r| r.entries[state as usize] += n);
     }
@@ -103,6 +106,9 @@ impl Counts {
     /// Lanes that pay for leaving a sleep state.
     #[inline]
     pub fn leave(&mut self, pipes: &Pipes, pipe: usize, state: LaneState, lanes: u32) {
+        if lanes == 0 {
+            return;
+        }
         let n = u64::from(lanes.count_ones());
         self.residency[pipes.places(pipe)].iter_mut().for_each(|r| r.wakes[state as usize] += n);
     }
@@ -121,30 +127,22 @@ impl Counts {
 
     /// Adds idle periods to a report, those included that go on at `now`. `idle_from`: for each pipe, since when its
     /// lanes are idle.
-    pub fn report<'a>(
+    pub fn report(
         &self,
         pipes: &Pipes,
-        idle_from: impl Iterator<Item = &'a [u64; LANES]>,
+        idle_from: impl Iterator<Item = impl Iterator<Item = (u32, u64)>>,
         now: u64,
         report: &mut Report,
     ) {
         let mut all = self.clone();
         for (pipe, lanes) in idle_from.enumerate() {
-            lanes.iter().filter(|&&from| from < now).for_each(|from| all.period(pipes, pipe, now - from, 1));
+            for (lanes, from) in lanes.filter(|entry| entry.1 < now) {
+                all.period(pipes, pipe, now - from, lanes.count_ones().into());
+            }
         }
         for (idle, name) in all.idle.iter().zip(["int", "fp"]) {
             report.add_histogram(&format!("idle.{name}"), &idle.bins);
             report.add(&format!("idle_cycles.{name}"), idle.cycles);
         }
     }
-}
-
-/// The lanes of a mask, lowest first.
-#[inline]
-pub fn each(mut lanes: u32) -> impl Iterator<Item = usize> {
-    std::iter::from_fn(move || {
-        let lane = lanes.trailing_zeros() as usize;
-        lanes &= lanes.wrapping_sub(1);
-        (lane < LANES).then_some(lane)
-    })
 }

@@ -11,7 +11,7 @@
 //! Each lane is on its own, also where a mode is shared by a group: no other rule on the same lanes, of any granularity,
 //! saves more.
 
-use super::frame::{Counts, LANES, Pipes, each};
+use super::frame::{Counts, LANES, Pipes};
 use super::modes::{Mode, best};
 use serde::{Deserialize, Serialize};
 use warpwatt_machine::activity::{LaneResidency, LaneState};
@@ -19,20 +19,34 @@ use warpwatt_machine::hooks::{Hook, LanesHook, Report, StartQuery};
 
 const MODES: usize = Mode::ALL.len();
 
-/// The lanes of a pipe.
-#[derive(Clone, Debug, Default, Serialize, Deserialize)]
-struct Line {
-    /// The first cycle after the last one in which a lane works, or worked.
-    idle_from: [u64; LANES],
-    /// The first cycle of its present or last work that has not been counted.
-    works_from: [u64; LANES],
-    /// The mode for which those cycles of its present idle period have been taken that have been.
-    taken_as: [Option<Mode>; LANES],
+/// Lanes of a pipe that have the same history.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+struct Group {
+    lanes: u32,
+    /// The first cycle after the last one in which they work, or worked.
+    idle_from: u64,
+    /// The first cycle of their present or last work that has not been counted.
+    works_from: u64,
+    /// The mode for which those cycles of their present idle period have been taken that have been.
+    taken_as: Option<Mode>,
+}
+
+impl Group {
+    fn count(&self) -> u64 {
+        u64::from(self.lanes.count_ones())
+    }
 }
 
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 struct State {
-    lines: Vec<Line>,
+    /// By pipe.
+    lines: Vec<Vec<Group>>,
+    books: Books,
+}
+
+/// What is counted.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+struct Books {
     counts: Counts,
     /// All cycles before this one have been taken.
     taken: u64,
@@ -50,42 +64,51 @@ pub struct Ideal {
 impl Ideal {
     /// The lanes of an SM, all of them idle from cycle 0 on.
     pub fn new(pipes: Pipes) -> Ideal {
-        let lines = vec![Line::default(); pipes.count()];
-        Ideal { pipes, state: State { lines, ..State::default() } }
+        let idle = Group { lanes: u32::MAX, idle_from: 0, works_from: 0, taken_as: None };
+        let lines = vec![vec![idle]; pipes.count()];
+        Ideal { pipes, state: State { lines, books: Books::default() } }
     }
+}
 
-    /// A lane's idle cycles up to `now` are for the mode that is best for so many.
-    fn sleeps(&mut self, pipe: usize, lane: usize, now: u64) -> Option<Mode> {
-        let state = &mut self.state;
-        let line = &mut state.lines[pipe];
-        let from = line.idle_from[lane];
+impl Books {
+    /// Lanes' idle cycles up to `now` are for the mode that is best for so many.
+    fn sleeps(&mut self, pipes: &Pipes, pipe: usize, g: &mut Group, now: u64) -> Option<Mode> {
+        let (n, from) = (g.count(), g.idle_from);
         let mode = best(now - from)?;
-        state.counts.spend(&self.pipes, pipe, mode.state(), now - from.max(state.taken));
-        if let Some(before) = line.taken_as[lane].replace(mode).filter(|before| *before != mode) {
-            let late = state.taken.saturating_sub(from);
-            self.pipes.places(pipe).for_each(|p| state.late[p][before as usize][mode as usize] += late);
+        self.counts.spend(pipes, pipe, mode.state(), n * (now - from.max(self.taken)));
+        if let Some(before) = g.taken_as.replace(mode).filter(|before| *before != mode) {
+            let late = n * self.taken.saturating_sub(from);
+            pipes.places(pipe).for_each(|p| self.late[p][before as usize][mode as usize] += late);
         }
         Some(mode)
     }
 
-    /// A lane's idle period ends.
-    fn end(&mut self, pipe: usize, lane: usize, now: u64) {
-        let mode = self.sleeps(pipe, lane, now);
-        let (line, counts) = (&mut self.state.lines[pipe], &mut self.state.counts);
-        line.taken_as[lane] = None;
+    /// Lanes' idle period ends.
+    fn end(&mut self, pipes: &Pipes, pipe: usize, g: &mut Group, now: u64) {
+        let mode = self.sleeps(pipes, pipe, g, now);
+        g.taken_as = None;
         if let Some(mode) = mode {
-            counts.enter(&self.pipes, pipe, mode.state(), 1);
-            counts.leave(&self.pipes, pipe, mode.state(), 1);
+            self.counts.enter(pipes, pipe, mode.state(), g.lanes);
+            self.counts.leave(pipes, pipe, mode.state(), g.lanes);
         }
-        counts.period(&self.pipes, pipe, now - line.idle_from[lane], 1);
+        self.counts.period(pipes, pipe, now - g.idle_from, g.count());
     }
 
-    /// Counts the cycles before `now` in which a lane has worked.
-    fn worked(&mut self, pipe: usize, lane: usize, now: u64) {
-        let line = &mut self.state.lines[pipe];
-        let end = line.idle_from[lane].min(now);
-        self.state.counts.work(&self.pipes, pipe, end.saturating_sub(line.works_from[lane]));
-        line.works_from[lane] = line.works_from[lane].max(end);
+    /// Counts the cycles before `now` in which lanes have worked.
+    fn worked(&mut self, pipes: &Pipes, pipe: usize, g: &mut Group, now: u64) {
+        let end = g.idle_from.min(now);
+        self.counts.work(pipes, pipe, g.count() * end.saturating_sub(g.works_from));
+        g.works_from = g.works_from.max(end);
+    }
+}
+
+/// Adds lanes to those with the same history, if there are any.
+fn join(groups: &mut Vec<Group>, new: Group) {
+    let same =
+        |g: &&mut Group| (g.idle_from, g.works_from, g.taken_as) == (new.idle_from, new.works_from, new.taken_as);
+    match groups.iter_mut().find(same) {
+        Some(group) => group.lanes |= new.lanes,
+        None => groups.push(new),
     }
 }
 
@@ -104,7 +127,8 @@ impl Hook for Ideal {
     }
 
     fn report(&self, now: u64, report: &mut Report) {
-        self.state.counts.report(&self.pipes, self.state.lines.iter().map(|l| &l.idle_from), now, report);
+        let lines = self.state.lines.iter().map(|groups| groups.iter().map(|g| (g.lanes, g.idle_from)));
+        self.state.books.counts.report(&self.pipes, lines, now, report);
     }
 }
 
@@ -113,31 +137,51 @@ impl LanesHook for Ideal {
         let now = query.now;
         let Some(pipe) = self.pipes.of(query) else { return now };
         let until = now + self.pipes.working(query);
-        for lane in each(query.lanes) {
-            let from = self.state.lines[pipe].idle_from[lane];
-            if from < now {
-                self.worked(pipe, lane, now);
-                self.end(pipe, lane, now);
-                self.state.lines[pipe].works_from[lane] = now;
+        let State { lines, books } = &mut self.state;
+        let groups = &mut lines[pipe];
+        let mut at = 0;
+        // Groups from `old` on are those that have started.
+        let mut old = groups.len();
+        while at < old {
+            let group = &mut groups[at];
+            let mut g = Group { lanes: group.lanes & query.lanes, ..*group };
+            group.lanes &= !query.lanes;
+            if group.lanes != 0 {
+                at += 1;
+            } else {
+                groups.swap(at, old - 1);
+                groups.swap_remove(old - 1);
+                old -= 1;
             }
-            self.state.lines[pipe].idle_from[lane] = from.max(until);
+            if g.lanes == 0 {
+                continue;
+            }
+            if g.idle_from < now {
+                books.worked(&self.pipes, pipe, &mut g, now);
+                books.end(&self.pipes, pipe, &mut g, now);
+                g.works_from = now;
+            }
+            g.idle_from = g.idle_from.max(until);
+            join(groups, g);
         }
         now
     }
 
     fn residency(&mut self, now: u64, int: &mut LaneResidency, fp: &mut LaneResidency, sfu: &mut LaneResidency) {
-        for (pipe, lane) in (0..self.pipes.count()).flat_map(|pipe| (0..LANES).map(move |lane| (pipe, lane))) {
-            self.worked(pipe, lane, now);
-            if self.state.lines[pipe].idle_from[lane] < now {
-                self.sleeps(pipe, lane, now);
+        let State { lines, books } = &mut self.state;
+        for (pipe, groups) in lines.iter_mut().enumerate() {
+            for g in groups {
+                books.worked(&self.pipes, pipe, g, now);
+                if g.idle_from < now {
+                    books.sleeps(&self.pipes, pipe, g, now);
+                }
             }
         }
-        let state = &mut self.state;
-        let all = (self.pipes.units * LANES) as u64 * (now - state.taken);
-        for (place, (own, taken)) in state.counts.residency.iter_mut().zip([int, fp]).enumerate() {
+        let all = (self.pipes.units * LANES) as u64 * (now - books.taken);
+        for (place, (own, taken)) in books.counts.residency.iter_mut().zip([int, fp]).enumerate() {
             own.cycles[LaneState::On as usize] = all - own.cycles.iter().sum::<u64>();
             for (from, to) in Mode::ALL.into_iter().flat_map(|from| Mode::ALL.map(|to| (from, to))) {
-                let late = &mut state.late[place][from as usize][to as usize];
+                let late = &mut books.late[place][from as usize][to as usize];
                 let moved = (*late).min(own.cycles[from.state() as usize]);
                 *late -= moved;
                 own.cycles[from.state() as usize] -= moved;
@@ -145,7 +189,7 @@ impl LanesHook for Ideal {
             }
             taken.add(&std::mem::take(own));
         }
-        state.taken = now;
-        state.counts.sfu(&self.pipes, now, sfu);
+        books.taken = now;
+        books.counts.sfu(&self.pipes, now, sfu);
     }
 }

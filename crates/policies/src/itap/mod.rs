@@ -49,6 +49,8 @@ pub mod switch;
 pub mod window;
 
 mod frame;
+mod memory;
+mod times;
 
 pub use frame::Pipes;
 

@@ -7,11 +7,13 @@
 //! this cycle); lanes that are on and idle enter VS0.5 (T2); those that slept before go on (T4–T6); groups unite
 //! (Table 2); lanes begin to wake up early (T3, T7, T9 by the window).
 
-use super::counters::{Counter, Learn, Rules as CounterRules};
-use super::frame::{Counts, LANES, Pipes, each};
+use super::counters::{Learn, Rules as CounterRules};
+use super::frame::{Counts, Pipes};
 use super::fsm::{self, Goal, Seen, Wake};
+use super::memory::{Estimates, Memory};
 use super::modes::Modes;
-use super::window::{Unit, WINDOW, foresee};
+use super::times::Times;
+use super::window::{MOST_UNITS, Sight, Unit, WINDOW};
 use crate::lanes::Setup;
 use crate::policy_choices;
 use serde::{Deserialize, Serialize};
@@ -41,11 +43,11 @@ policy_choices! {
 }
 
 /// Idle cycles after which a lane without peek-ahead may leave VS0.5 (§4.2).
-const LONG: u64 = 4;
+pub(super) const LONG: u64 = 4;
 /// An idle period of so many cycles was worth the change (4 + 4).
-const WORTH: u64 = 8;
+pub(super) const WORTH: u64 = 8;
 /// A longer idle period was worth gating (4 + 44).
-const GATE: u64 = 48;
+pub(super) const GATE: u64 = 48;
 
 /// Rules of an ITAP.
 #[derive(Clone, Copy, Debug)]
@@ -72,68 +74,6 @@ pub struct Rules {
     pub rising: Rising,
 }
 
-/// What each lane remembers.
-#[derive(Clone, Debug, Default, Serialize, Deserialize)]
-struct Memory {
-    switch: [Counter; LANES],
-    confidence: [Counter; LANES],
-    /// Lanes whose counter has reached its threshold.
-    switching: u32,
-    confident: u32,
-    /// Lanes that have been power-gated in this idle period.
-    gated: u32,
-}
-
-/// Estimates that came true, and all.
-#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
-struct Estimates {
-    right: u64,
-    all: u64,
-}
-
-impl Memory {
-    /// That of lanes which have not done anything yet.
-    fn new(rules: &Rules) -> Memory {
-        let all = |high: bool| if high { u32::MAX } else { 0 };
-        let (switch, confidence) =
-            (Counter::at(rules.start, &rules.switch), Counter::at(rules.start, &rules.confidence));
-        Memory {
-            switching: all(switch.high(&rules.switch)),
-            confident: all(confidence.high(&rules.confidence)),
-            switch: [switch; LANES],
-            confidence: [confidence; LANES],
-            gated: 0,
-        }
-    }
-
-    /// A lane was idle for so many cycles.
-    fn learn(&mut self, lane: usize, length: u64, rules: &Rules, estimates: &mut Estimates) {
-        let bit = 1 << lane;
-        let (longer, gate) = (self.switching & bit != 0, self.confident & bit != 0);
-        let right = if length < WORTH { !longer } else { longer && gate == (length > GATE) };
-        estimates.right += right as u64;
-        estimates.all += 1;
-        let (switch, confidence) = (&mut self.switch[lane], &mut self.confidence[lane]);
-        let decided = |from| rules.learn == Learn::All || length >= from;
-        if length >= WORTH {
-            switch.up(&rules.switch);
-        } else if decided(LONG) {
-            switch.down(&rules.switch);
-        }
-        match length.cmp(&GATE) {
-            std::cmp::Ordering::Greater => confidence.up(&rules.confidence),
-            std::cmp::Ordering::Equal => {}
-            std::cmp::Ordering::Less if rules.goal == Goal::Performance && self.gated & bit != 0 => confidence.reset(),
-            std::cmp::Ordering::Less if decided(WORTH) => confidence.down(&rules.confidence),
-            std::cmp::Ordering::Less => {}
-        }
-        let set = |mask: &mut u32, high: bool| *mask = *mask & !bit | if high { bit } else { 0 };
-        set(&mut self.switching, switch.high(&rules.switch));
-        set(&mut self.confident, confidence.high(&rules.confidence));
-        self.gated &= !bit;
-    }
-}
-
 /// The lanes of a pipe.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 struct Line {
@@ -146,16 +86,28 @@ struct Line {
     /// Lanes that wake up, by the mode that they leave.
     waking: Modes,
     /// When they are awake.
-    awake_at: [u64; LANES],
+    awake_at: Times,
     /// Lanes that an instruction wants, and the cycle in which it can start: until then they stay awake.
     held: u32,
     held_until: u64,
     /// Lanes that have been wanted since they last worked, and since when.
-    wanted: u32,
-    wanted_from: [u64; LANES],
+    wanted: Times,
     /// The first cycle after the last one in which a lane works, or worked.
-    idle_from: [u64; LANES],
+    idle_from: Times,
     memory: Memory,
+    /// Before this cycle nothing changes by itself, but for what the window says.
+    calm_until: u64,
+    /// What the lanes do from `counted` on; cycles before it have been counted.
+    doing: Doing,
+    counted: u64,
+}
+
+/// What lanes do, as it is counted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+struct Doing {
+    applied: Modes,
+    waking: Modes,
+    working: u32,
 }
 
 impl Line {
@@ -172,14 +124,14 @@ impl Line {
             return now;
         }
         let asleep = self.applied.deepest(lanes).map_or(now, |mode| now + mode.wake_up());
-        each(lanes & self.waking.all()).fold(asleep, |ready, lane| ready.max(self.awake_at[lane]))
+        self.awake_at.among(lanes).fold(asleep, |ready, (_, at)| ready.max(at))
     }
 
     /// Lanes begin to wake up out of these modes. Gives the modes that they pay for.
     fn wake(&mut self, now: u64, modes: Modes) -> Modes {
         let lanes = modes.all();
         for (mode, lanes) in modes.each() {
-            each(lanes).for_each(|lane| self.awake_at[lane] = now + mode.wake_up());
+            self.awake_at.set(lanes, now + mode.wake_up());
         }
         self.waking = self.waking.with(modes);
         let owed = self.owed.among(lanes);
@@ -189,21 +141,70 @@ impl Line {
         owed
     }
 
-    /// The next cycle after `now` in which something changes by itself. `now` is behind us.
-    fn next_change(&self, now: u64) -> u64 {
-        let soonest = |lanes: u32, at: &[u64; LANES]| each(lanes).map(|lane| at[lane]).filter(|&c| c > now).min();
-        let awake = soonest(self.waking.all(), &self.awake_at);
-        let idle = soonest(!self.sleepy(), &self.idle_from);
-        let held = (self.held != 0 && self.held_until > now).then_some(self.held_until);
-        let longer = each(self.own.vs05 & self.memory.switching).map(|lane| (self.idle_from[lane] + LONG).max(now + 1));
-        [awake, idle, held, longer.min()].into_iter().flatten().min().unwrap_or(u64::MAX)
+    /// Sleeping lanes of a group take one mode.
+    #[inline]
+    fn unite(&mut self, rules: &Rules, pipes: &Pipes, pipe: usize, counts: &mut Counts) {
+        // Those that woke up meanwhile may have been what kept their group up.
+        let (before, after) = (self.applied, self.own.united(|lanes| rules.setup.widen(lanes)));
+        if after == before {
+            return;
+        }
+        for ((mode, from), (_, to)) in before.each().into_iter().zip(after.each()) {
+            counts.enter(pipes, pipe, mode.state(), to & !from);
+        }
+        if rules.rising == Rising::Each {
+            let rise = Modes { pg: before.pg & !after.pg, vs03: before.vs03 & after.vs05, vs05: 0 };
+            rise.each().iter().for_each(|(mode, lanes)| counts.leave(pipes, pipe, mode.state(), *lanes));
+            self.owed = after;
+        }
+        self.owed = self.owed.deepened(after);
+        self.applied = after;
+        self.memory.gated |= after.pg;
     }
-}
 
-/// Lanes for which a cycle has come.
-#[inline]
-fn reached(cycles: &[u64; LANES], now: u64) -> u32 {
-    cycles.iter().enumerate().fold(0, |lanes, (lane, &cycle)| lanes | ((cycle <= now) as u32) << lane)
+    /// What the window shows may change something.
+    #[inline]
+    fn heeds(&self, ahead: [u32; WINDOW]) -> bool {
+        let [one, two, three] = ahead;
+        self.own.vs05 != 0 || self.applied.all() & (one | two | three) != 0
+    }
+
+    /// The next cycle after `now` in which something changes by itself. `now` is behind us; these lanes were idle in it.
+    #[inline]
+    fn next_change(&self, now: u64, idle: u32) -> u64 {
+        let mut next = self.awake_at.next(u32::MAX, now);
+        let working = !idle & !self.sleepy();
+        if working != 0 {
+            next = next.min(self.idle_from.next(working, now));
+        }
+        if self.held != 0 && self.held_until > now {
+            next = next.min(self.held_until);
+        }
+        let longer = self.own.vs05 & self.memory.switching;
+        if longer != 0 {
+            let four = self.idle_from.among(longer).map(|(_, from)| (from + LONG).max(now + 1));
+            next = next.min(four.min().unwrap_or(u64::MAX));
+        }
+        next
+    }
+
+    /// Counts the cycles before `now` by what the lanes have done.
+    fn count(&mut self, rules: &Rules, pipes: &Pipes, pipe: usize, counts: &mut Counts, now: u64) {
+        let Doing { applied, waking, working } = self.doing;
+        let cycles = now - self.counted;
+        self.counted = now;
+        let n = |lanes: u32| u64::from(lanes.count_ones()) * cycles;
+        let (as_mode, as_waking) = match rules.waking {
+            Waking::Mode => (applied.with(waking), 0),
+            Waking::On => (applied, waking.all()),
+        };
+        for (mode, lanes) in as_mode.each() {
+            counts.spend(pipes, pipe, mode.state(), n(lanes));
+        }
+        counts.spend(pipes, pipe, LaneState::Waking, n(as_waking));
+        counts.spend(pipes, pipe, LaneState::On, n(!(applied.all() | waking.all())));
+        counts.work(pipes, pipe, n(working));
+    }
 }
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -214,6 +215,9 @@ struct State {
     /// What the window says for cycle `seen_at`, by pipe.
     ahead: Vec<[u32; WINDOW]>,
     seen_at: u64,
+    /// Scratch: the SPs as it sees them.
+    #[serde(skip)]
+    units: [Unit; MOST_UNITS],
     /// When each SP can take its next instruction.
     free_at: Vec<u64>,
     /// An instruction waits for lanes until this cycle.
@@ -243,9 +247,13 @@ impl Switch {
     pub fn new(pipes: Pipes, rules: Rules) -> Switch {
         let state = State {
             now: 0,
-            lines: vec![Line { memory: Memory::new(&rules), ..Line::default() }; pipes.count()],
+            lines: vec![
+                Line { memory: Memory::new(&rules), idle_from: Times::all(0), ..Line::default() };
+                pipes.count()
+            ],
             ahead: vec![[0; WINDOW]; pipes.count()],
             seen_at: u64::MAX,
+            units: Default::default(),
             free_at: vec![0; pipes.units],
             blocked: 0,
             counts: Counts::default(),
@@ -267,13 +275,11 @@ impl Switch {
             self.state.foreseen += informed as u64;
             let mut next = if informed { now + 1 } else { end };
             for pipe in 0..self.state.lines.len() {
-                self.cycle(pipe, now, informed);
-                if next > now + 1 {
-                    next = next.min(self.state.lines[pipe].next_change(now));
+                let line = &self.state.lines[pipe];
+                if line.calm_until <= now || informed && line.heeds(self.state.ahead[pipe]) {
+                    self.cycle(pipe, now, informed);
                 }
-            }
-            for pipe in 0..self.state.lines.len() {
-                self.count(pipe, now, next - now);
+                next = next.min(self.state.lines[pipe].calm_until);
             }
             self.state.now = next;
         }
@@ -283,76 +289,57 @@ impl Switch {
     fn cycle(&mut self, pipe: usize, now: u64, informed: bool) {
         let (rules, pipes, state) = (&self.rules, &self.pipes, &mut self.state);
         let (line, counts) = (&mut state.lines[pipe], &mut state.counts);
-        if line.waking.all() != 0 {
-            line.waking = line.waking.among(!reached(&line.awake_at, now));
+        let awake = line.awake_at.reached(now);
+        if awake != 0 {
+            line.waking = line.waking.among(!awake);
+            line.awake_at.remove(awake);
         }
         if line.held_until <= now {
             line.held = 0;
         }
-        let idle = reached(&line.idle_from, now);
+        let idle = line.idle_from.reached(now);
         let memory = &line.memory;
-        let long =
-            if memory.switching & line.own.vs05 != 0 { reached(&line.idle_from, now.wrapping_sub(LONG)) } else { 0 };
+        let long = match now.checked_sub(LONG) {
+            Some(then) if memory.switching & line.own.vs05 != 0 => line.idle_from.reached(then),
+            _ => 0,
+        };
         let seen = Seen {
             active: !idle | line.held,
-            long: if now < LONG { 0 } else { long },
+            long,
             switch: memory.switching,
             confident: memory.confident,
             ahead: informed.then_some(state.ahead[pipe]),
         };
-        // A lane that is wanted, or works, has been taken out of its mode when the instruction came.
-        let early = |modes: Modes| {
-            if informed { fsm::waking(modes, &seen, rules.wake).among(!seen.active) } else { Modes::default() }
-        };
         let (_, fresh) = fsm::of_on(!line.sleepy(), &seen);
-        let (_, vs03, pg) = fsm::of_vs05(line.own.vs05, &seen);
-        let at_once = early(Modes { vs05: fresh, ..Modes::default() });
-        counts.enter(pipes, pipe, LaneState::Vs05, at_once.vs05);
-        let own = Modes {
-            vs05: (line.own.vs05 | fresh) & !(vs03 | pg | at_once.vs05),
-            vs03: line.own.vs03 | vs03,
-            pg: line.own.pg | pg,
-        };
-        // Those that woke up meanwhile may have been what kept their group up.
-        let (before, after) = (line.applied, own.united(|lanes| rules.setup.widen(lanes)));
-        line.own = own;
-        if after != before {
-            for ((mode, from), (_, to)) in before.each().into_iter().zip(after.each()) {
-                counts.enter(pipes, pipe, mode.state(), to & !from);
+        // Most often all lanes are busy.
+        if fresh | line.own.all() != 0 {
+            let (_, vs03, pg) = fsm::of_vs05(line.own.vs05, &seen);
+            // A lane that is wanted, or works, has been taken out of its mode when the instruction came.
+            let early = |modes: Modes| {
+                if informed { fsm::waking(modes, &seen, rules.wake).among(!seen.active) } else { Modes::default() }
+            };
+            let at_once = early(Modes { vs05: fresh, ..Modes::default() });
+            counts.enter(pipes, pipe, LaneState::Vs05, at_once.vs05);
+            line.own = Modes {
+                vs05: (line.own.vs05 | fresh) & !(vs03 | pg | at_once.vs05),
+                vs03: line.own.vs03 | vs03,
+                pg: line.own.pg | pg,
+            };
+            line.unite(rules, pipes, pipe, counts);
+            let woken = early(line.applied).with(at_once);
+            if woken.all() != 0 {
+                line.owed = line.owed.with(at_once);
+                let paid = line.wake(now, woken);
+                paid.each().iter().for_each(|(mode, lanes)| counts.leave(pipes, pipe, mode.state(), *lanes));
+                state.early += u64::from(woken.all().count_ones());
             }
-            if rules.rising == Rising::Each {
-                let rise = Modes { pg: before.pg & !after.pg, vs03: before.vs03 & after.vs05, vs05: 0 };
-                rise.each().iter().for_each(|(mode, lanes)| counts.leave(pipes, pipe, mode.state(), *lanes));
-                line.owed = after;
-            }
-            line.owed = line.owed.deepened(after);
-            line.applied = after;
-            line.memory.gated |= after.pg;
         }
-        let woken = early(line.applied).with(at_once);
-        if woken.all() != 0 {
-            line.owed = line.owed.with(at_once);
-            let paid = line.wake(now, woken);
-            paid.each().iter().for_each(|(mode, lanes)| counts.leave(pipes, pipe, mode.state(), *lanes));
-            state.early += u64::from(woken.all().count_ones());
+        let doing = Doing { applied: line.applied, waking: line.waking, working: !idle };
+        if doing != line.doing {
+            line.count(rules, pipes, pipe, counts, now);
+            line.doing = doing;
         }
-    }
-
-    /// Counts some cycles of a pipe.
-    fn count(&mut self, pipe: usize, now: u64, cycles: u64) {
-        let (pipes, line, counts) = (&self.pipes, &self.state.lines[pipe], &mut self.state.counts);
-        let asleep = line.applied;
-        let n = |lanes: u32| u64::from(lanes.count_ones()) * cycles;
-        let (as_mode, as_waking) = match self.rules.waking {
-            Waking::Mode => (asleep.with(line.waking), 0),
-            Waking::On => (asleep, line.waking.all()),
-        };
-        for (mode, lanes) in as_mode.each() {
-            counts.spend(pipes, pipe, mode.state(), n(lanes));
-        }
-        counts.spend(pipes, pipe, LaneState::Waking, n(as_waking));
-        counts.spend(pipes, pipe, LaneState::On, n(!line.sleepy()));
-        counts.work(pipes, pipe, n(!reached(&line.idle_from, now)));
+        line.calm_until = line.next_change(now, idle);
     }
 
     /// An instruction cannot start before `ready`: lanes that sleep wake up, the others wait for them.
@@ -363,8 +350,8 @@ impl Switch {
         let woken = line.applied.among(lanes);
         let paid = line.wake(now, woken);
         paid.each().iter().for_each(|(mode, lanes)| state.counts.leave(pipes, pipe, mode.state(), *lanes));
-        each(lanes & !line.wanted).for_each(|lane| line.wanted_from[lane] = now);
-        line.wanted |= lanes;
+        line.wanted.set(lanes & !line.wanted.lanes(), now);
+        line.calm_until = now;
         state.blocked = ready;
         state.waits += (state.waiting < now) as u64;
         state.waited += (state.waiting <= now) as u64;
@@ -375,19 +362,23 @@ impl Switch {
     fn begin(&mut self, pipe: usize, now: u64, lanes: u32, busy: u64) {
         let state = &mut self.state;
         let line = &mut state.lines[pipe];
-        for lane in each(lanes) {
-            let idle = now.saturating_sub(line.idle_from[lane]);
-            if idle > 0 {
-                // The length that the lane itself has not made longer by waking up.
-                let wanted = if line.wanted >> lane & 1 != 0 { line.wanted_from[lane] } else { now };
-                let length = wanted.saturating_sub(line.idle_from[lane]);
-                line.memory.learn(lane, length, &self.rules, &mut state.estimates);
-                state.counts.period(&self.pipes, pipe, idle, 1);
+        for (some, from) in line.idle_from.among(lanes).filter(|entry| entry.1 < now) {
+            state.counts.period(&self.pipes, pipe, now - from, some.count_ones().into());
+            // The length that lanes themselves have not made longer by waking up.
+            let mut learn = |lanes, until: u64| {
+                line.memory.learn(lanes, until.saturating_sub(from), &self.rules, &mut state.estimates);
+            };
+            line.wanted.among(some).for_each(|(lanes, since)| learn(lanes, since));
+            let others = some & !line.wanted.lanes();
+            if others != 0 {
+                learn(others, now);
             }
-            line.idle_from[lane] = line.idle_from[lane].max(now + busy);
         }
+        line.idle_from.raise(lanes, now + busy);
         line.waking = line.waking.among(!lanes);
-        line.wanted &= !lanes;
+        line.awake_at.remove(lanes);
+        line.wanted.remove(lanes);
+        line.calm_until = now;
         line.held = 0;
     }
 }
@@ -395,16 +386,25 @@ impl Switch {
 impl Switch {
     /// The beginning of cycle `now`: what stands in the OCEX register and the collectors.
     pub fn show(&mut self, now: u64, list: &[Ahead]) {
-        if list.is_empty() {
-            return;
-        }
+        self.look(now, |sight| {
+            let _ = list.iter().all(|op| sight.add(op));
+        });
+    }
+
+    /// The window of cycle `now`, given its instructions.
+    #[inline(always)]
+    fn look(&mut self, now: u64, give: impl FnOnce(&mut Sight<'_>)) {
         self.settle(now);
         let state = &mut self.state;
-        let unit = |u: usize| {
-            let awake = |fp| state.lines.get(self.pipes.at(u, fp)).map_or(0, |l| !l.sleepy());
-            Unit { free_at: state.free_at.get(u).copied().unwrap_or(0), awake: [awake(false), awake(true)] }
-        };
-        if foresee(&self.pipes, now, state.blocked, list, unit, &mut state.ahead) {
+        let count = self.pipes.units.min(MOST_UNITS);
+        for (u, unit) in state.units[..count].iter_mut().enumerate() {
+            let asleep = |fp| state.lines[self.pipes.at(u, fp)].sleepy();
+            *unit = Unit { free_at: state.free_at[u], asleep: [asleep(false), asleep(true)] };
+        }
+        let units = &mut state.units[..count];
+        let mut sight = Sight::new(&self.pipes, now, state.blocked, units, &mut state.ahead);
+        give(&mut sight);
+        if sight.known {
             state.seen_at = now;
         }
     }
@@ -438,7 +438,7 @@ impl Hook for Switch {
         report.add("itap.early", s.early);
         report.add("itap.foreseen", s.foreseen);
         report.add("itap.cycles", s.now);
-        s.counts.report(&self.pipes, s.lines.iter().map(|l| &l.idle_from), now, report);
+        s.counts.report(&self.pipes, s.lines.iter().map(|l| l.idle_from.among(u32::MAX)), now, report);
     }
 }
 
@@ -467,6 +467,9 @@ impl LanesHook for Switch {
 
     fn residency(&mut self, now: u64, int: &mut LaneResidency, fp: &mut LaneResidency, sfu: &mut LaneResidency) {
         self.settle(now);
+        for (pipe, line) in self.state.lines.iter_mut().enumerate() {
+            line.count(&self.rules, &self.pipes, pipe, &mut self.state.counts, now);
+        }
         let [own_int, own_fp] = std::mem::take(&mut self.state.counts.residency);
         int.add(&own_int);
         fp.add(&own_fp);
@@ -478,7 +481,8 @@ impl LanesHook for Switch {
     }
 
     fn watch(&mut self, sm: &SmState<'_>) {
-        let (list, known) = sm.ahead();
-        self.show(sm.now + 1, &list[..known]);
+        if sm.any_ahead() {
+            self.look(sm.now + 1, |sight| sm.ahead(|op| sight.add(&op)));
+        }
     }
 }

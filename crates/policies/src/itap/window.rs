@@ -16,52 +16,72 @@ use warpwatt_machine::hooks::Ahead;
 /// Cycles of the window: the longest wake-up (§4.2).
 pub const WINDOW: usize = 3;
 /// Most SPs that are looked at.
-const MOST_UNITS: usize = 16;
+pub const MOST_UNITS: usize = 16;
 
 /// An SP as the window sees it.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Unit {
     /// The first cycle in which it can take an instruction.
     pub free_at: u64,
-    /// Lanes that are awake, of its INT and its FP pipeline.
-    pub awake: [u32; 2],
+    /// Lanes that are not awake, of its INT and its FP pipeline.
+    pub asleep: [u32; 2],
 }
 
-/// What will happen in the three cycles after `now`, by pipe; `false`: there is no information. `first`: a cycle before
-/// which the first instruction will not start.
-pub fn foresee(
-    pipes: &Pipes,
+/// The window over the three cycles after one.
+#[derive(Debug)]
+pub struct Sight<'a> {
+    pipes: &'a Pipes,
     now: u64,
-    first: u64,
-    list: &[Ahead],
-    unit: impl Fn(usize) -> Unit,
-    ahead: &mut [[u32; WINDOW]],
-) -> bool {
-    ahead.fill([0; WINDOW]);
-    let count = pipes.units.min(MOST_UNITS);
-    let mut units = [Unit::default(); MOST_UNITS];
-    (0..count).for_each(|u| units[u] = unit(u));
-    let units = &mut units[..count];
-    let end = now + WINDOW as u64;
-    let (mut known, mut last) = (false, now.max(first));
-    for op in list {
-        let from = last.max(now + u64::from(op.soonest) - 1);
-        let sleepy = |u: &Unit| op.lanes & !u.awake[op.fp as usize] != 0;
-        let best = (0..count).min_by_key(|&u| (units[u].free_at.max(from), sleepy(&units[u])));
-        let Some(best) = best else { break };
-        let start = units[best].free_at.max(from);
-        if start > end {
-            break;
-        }
-        let after = start + u64::from(op.busy.max(1));
-        (units[best].free_at, last) = (after, start);
-        known |= start > now;
-        for (i, lanes) in ahead[pipes.at(best, op.fp)].iter_mut().enumerate() {
-            let cycle = now + 1 + i as u64;
-            *lanes |= if (start..after).contains(&cycle) { op.lanes } else { 0 };
-        }
+    /// The next instruction will not start before this cycle.
+    last: u64,
+    units: &'a mut [Unit],
+    ahead: &'a mut [[u32; WINDOW]],
+    /// An instruction will start in one of the cycles: the window gives information.
+    pub known: bool,
+}
+
+impl<'a> Sight<'a> {
+    /// Nothing is known yet. `first`: a cycle before which the first instruction will not start. `ahead`: what will happen,
+    /// by pipe.
+    #[inline]
+    pub fn new(
+        pipes: &'a Pipes,
+        now: u64,
+        first: u64,
+        units: &'a mut [Unit],
+        ahead: &'a mut [[u32; WINDOW]],
+    ) -> Sight<'a> {
+        ahead.fill([0; WINDOW]);
+        Sight { pipes, now, last: now.max(first), units, ahead, known: false }
     }
-    known
+
+    /// The next instruction in order. Gives whether those behind it can be of interest.
+    #[inline]
+    pub fn add(&mut self, op: &Ahead) -> bool {
+        let (now, end) = (self.now, self.now + WINDOW as u64);
+        let from = self.last.max(now + u64::from(op.soonest) - 1);
+        let (mut best, mut start, mut sleepy) = (0, u64::MAX, true);
+        for (u, unit) in self.units.iter().enumerate() {
+            let (soonest, asleep) = (unit.free_at.max(from), op.lanes & unit.asleep[op.fp as usize] != 0);
+            if soonest < start || soonest == start && sleepy && !asleep {
+                (best, start, sleepy) = (u, soonest, asleep);
+                if start == from && !sleepy {
+                    break;
+                }
+            }
+        }
+        if start > end {
+            return false;
+        }
+        let after = (start + u64::from(op.busy.max(1))).max(now + 1);
+        (self.units[best].free_at, self.last) = (after, start);
+        self.known |= start > now;
+        let cycles = (start.max(now + 1) - (now + 1)) as usize..(after.min(end + 1) - (now + 1)) as usize;
+        let ahead = &mut self.ahead[self.pipes.at(best, op.fp)];
+        ahead[cycles].iter_mut().for_each(|lanes| *lanes |= op.lanes);
+        // Behind it a single SP starts nothing before it is free again.
+        self.units.len() > 1 || after <= end
+    }
 }
 
 #[cfg(test)]
@@ -79,8 +99,10 @@ mod tests {
         spec.sp_units = units;
         let pipes = Pipes::new(&spec, scope, Occupancy::Issue);
         let mut ahead = vec![[9; 3]; pipes.count()];
-        let unit = |_| Unit { free_at: 0, awake: [u32::MAX; 2] };
-        (foresee(&pipes, 100, first, list, unit, &mut ahead), ahead)
+        let mut units = vec![Unit::default(); units as usize];
+        let mut sight = Sight::new(&pipes, 100, first, &mut units, &mut ahead);
+        let _ = list.iter().all(|op| sight.add(op));
+        (sight.known, ahead)
     }
 
     #[test]

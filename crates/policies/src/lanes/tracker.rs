@@ -103,30 +103,29 @@ struct Line {
 }
 
 impl Line {
-    /// Notes a cohort's next change.
+    /// Where those lanes of a cohort are that are among `lanes`, if there are any. The others are no longer with them.
     #[inline]
-    fn plan(&mut self, next: Option<(u64, LaneState)>) {
-        self.due = self.due.min(next.map_or(u64::MAX, |n| n.0));
-    }
-
-    /// Takes the lanes of a cohort that are among `lanes`, if there are any; the others stay.
-    #[inline]
-    fn take(&mut self, at: usize, lanes: u32) -> Option<Cohort> {
+    fn part(&mut self, at: usize, lanes: u32) -> Option<usize> {
         let c = &mut self.cohorts[at];
         let taken = c.lanes & lanes;
         if taken == 0 {
             return None;
         }
+        if taken == c.lanes {
+            return Some(at);
+        }
+        let part = Cohort { lanes: taken, ..*c };
         c.lanes &= !lanes;
-        Some(Cohort { lanes: taken, ..*c })
+        self.cohorts.push(part);
+        Some(self.cohorts.len() - 1)
     }
 
-    /// Puts lanes back where they were taken from, or behind the others if some stayed there.
+    /// A cohort has changed.
     #[inline]
-    fn put(&mut self, at: usize, c: Cohort) {
-        self.plan(c.next);
+    fn changed(&mut self, at: usize) {
+        let c = &self.cohorts[at];
         self.awake = if c.awake() { self.awake | c.lanes } else { self.awake & !c.lanes };
-        if self.cohorts[at].lanes == 0 { self.cohorts[at] = c } else { self.cohorts.push(c) }
+        self.due = self.due.min(c.next.map_or(u64::MAX, |n| n.0));
     }
 }
 
@@ -164,6 +163,16 @@ fn places(kind: PipeKind) -> &'static [usize] {
         PipeKind::Both => &[0, 1],
         PipeKind::Sfu => &[2],
     }
+}
+
+/// The set bits of a mask.
+#[inline]
+fn bits(mut mask: u64) -> impl Iterator<Item = usize> {
+    std::iter::from_fn(move || {
+        let bit = (mask != 0).then(|| mask.trailing_zeros() as usize);
+        mask &= mask.wrapping_sub(1);
+        bit
+    })
 }
 
 #[inline]
@@ -341,26 +350,27 @@ impl Tracker {
         let (of, line, residency) = (&self.pipes[pipe], &mut self.lines[pipe], &mut self.residency);
         line.promise = None;
         for at in 0..line.cohorts.len() {
-            let Some(mut c) = line.take(at, lanes) else { continue };
+            let Some(at) = line.part(at, lanes) else { continue };
+            let c = &mut line.cohorts[at];
             c.held = c.held.max(ready);
             if c.awake() {
                 if c.state == LaneState::IdleDetect {
-                    count(residency, of, &mut c, now);
+                    count(residency, of, c, now);
                     (c.state, c.since) = (LaneState::On, now);
                 }
                 // They wait for the others.
                 c.next = Some((c.held.max(c.idle_from), LaneState::IdleDetect));
             } else if c.wanted.is_none() {
-                let wake = control.wake(of, &c, now);
+                let wake = control.wake(of, c, now);
                 c.wanted = Some(wake.until);
                 if wake.from <= now {
-                    count(residency, of, &mut c, now);
-                    enter(residency, of, control, &mut c, now, LaneState::Waking);
+                    count(residency, of, c, now);
+                    enter(residency, of, control, c, now, LaneState::Waking);
                 } else {
                     c.next = Some((wake.from, LaneState::Waking));
                 }
             }
-            line.put(at, c);
+            line.changed(at);
         }
     }
 
@@ -369,23 +379,19 @@ impl Tracker {
         let (of, line, residency) = (&self.pipes[pipe], &mut self.lines[pipe], &mut self.residency);
         line.promise = None;
         line.awake |= lanes;
-        let mut at = 0;
-        // Cohorts from `old` on are those that have started.
-        let mut old = line.cohorts.len();
-        while at < old {
-            let Some(mut c) = line.take(at, lanes) else {
-                at += 1;
+        line.due = u64::MAX;
+        // Cohorts that have started, and those that have no lanes any more.
+        let (mut started, mut empty) = (0u64, 0u64);
+        for at in 0..line.cohorts.len() {
+            let Some(part) = line.part(at, lanes) else {
+                line.changed(at);
                 continue;
             };
-            if line.cohorts[at].lanes == 0 {
-                // The whole cohort was taken: the last old one takes its place.
-                line.cohorts.swap(at, old - 1);
-                line.cohorts.swap_remove(old - 1);
-                old -= 1;
-            } else {
-                at += 1;
+            if part != at {
+                line.changed(at);
             }
-            count(residency, of, &mut c, now);
+            let c = &mut line.cohorts[part];
+            count(residency, of, c, now);
             let n = u64::from(c.lanes.count_ones());
             if c.asleep() {
                 places(of.kind).iter().for_each(|&p| residency[p].wakes[kind_of_sleep(c.state) as usize] += n);
@@ -393,17 +399,29 @@ impl Tracker {
             let idle = now.saturating_sub(c.idle_from);
             if idle > 0 {
                 places(of.kind).iter().for_each(|&p| self.idle[p].add(idle, n));
-                control.resumed(of, &mut c, idle);
+                control.resumed(of, c, idle);
             }
             (c.state, c.since, c.wanted, c.held) = (LaneState::On, now, None, 0);
             c.idle_from = c.idle_from.max(now + busy);
-            c.next = control.next(of, &c);
-            line.plan(c.next);
+            c.next = control.next(of, c);
+            let c = *c;
             let same = |o: &Cohort| o.tag == c.tag && o.idle_from == c.idle_from && o.next == c.next;
-            match line.cohorts[old..].iter_mut().find(|o| same(o)) {
-                Some(other) => other.lanes |= c.lanes,
-                None => line.cohorts.push(c),
+            match bits(started).find(|&at| same(&line.cohorts[at])) {
+                Some(other) => {
+                    line.cohorts[other].lanes |= c.lanes;
+                    line.cohorts[part].lanes = 0;
+                    empty |= 1 << part;
+                }
+                None => {
+                    line.changed(part);
+                    started |= 1 << part;
+                }
             }
+        }
+        while empty != 0 {
+            let last = 63 - empty.leading_zeros();
+            line.cohorts.swap_remove(last as usize);
+            empty &= !(1 << last);
         }
     }
 
@@ -428,13 +446,14 @@ impl Tracker {
         let (of, line) = (&self.pipes[pipe], &mut self.lines[pipe]);
         line.promise = None;
         for at in 0..line.cohorts.len() {
-            let Some(mut c) = line.take(at, lanes) else { continue };
-            change(&mut c);
+            let Some(at) = line.part(at, lanes) else { continue };
+            let c = &mut line.cohorts[at];
+            change(c);
             if c.wanted.is_none() {
                 let earliest = now.max(c.held);
-                c.next = control.next(of, &c).map(|(at, state)| (at.max(earliest), state));
+                c.next = control.next(of, c).map(|(at, state)| (at.max(earliest), state));
             }
-            line.put(at, c);
+            line.changed(at);
         }
     }
 
@@ -484,8 +503,11 @@ impl Tracker {
 /// Counts the cycles of a cohort before `now` in its present state.
 #[inline]
 fn count(residency: &mut [LaneResidency; 3], pipe: &Pipe, c: &mut Cohort, now: u64) {
-    let lanes = u64::from(c.lanes.count_ones());
     let cycles = now - c.counted;
+    if cycles == 0 {
+        return;
+    }
+    let lanes = u64::from(c.lanes.count_ones());
     let worked = c.idle_from.min(now).saturating_sub(c.counted);
     for &place in places(pipe.kind) {
         residency[place].cycles[c.state as usize] += lanes * cycles;
@@ -504,20 +526,18 @@ fn enter(
     at: u64,
     state: LaneState,
 ) {
-    let lanes = u64::from(c.lanes.count_ones());
     // A blackout is the beginning of being gated, one event with it.
     let falls_asleep = match state {
         LaneState::Gated | LaneState::Blackout => (!gated(c.state)).then_some(LaneState::Gated),
         LaneState::Vs05 | LaneState::Vs03 => (c.state != state).then_some(state),
         LaneState::On | LaneState::IdleDetect | LaneState::Waking => None,
     };
-    for &place in places(pipe.kind) {
-        if let Some(entered) = falls_asleep {
-            residency[place].entries[entered as usize] += lanes;
-        }
-        if c.asleep() && state == LaneState::Waking {
-            residency[place].wakes[kind_of_sleep(c.state) as usize] += lanes;
-        }
+    let lanes = u64::from(c.lanes.count_ones());
+    if let Some(entered) = falls_asleep {
+        places(pipe.kind).iter().for_each(|&p| residency[p].entries[entered as usize] += lanes);
+    }
+    if c.asleep() && state == LaneState::Waking {
+        places(pipe.kind).iter().for_each(|&p| residency[p].wakes[kind_of_sleep(c.state) as usize] += lanes);
     }
     (c.state, c.since) = (state, at);
     c.next = match (c.wanted, state) {
