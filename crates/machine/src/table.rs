@@ -15,6 +15,14 @@ impl<T: Copy + Default, const N: usize> Default for Table<T, N> {
     }
 }
 
+impl<T, const N: usize> Table<T, N> {
+    /// Each entry from its index.
+    pub fn from_fn(f: impl FnMut(usize) -> T) -> Self {
+        const { assert!(N.is_power_of_two()) };
+        Table(std::array::from_fn(f))
+    }
+}
+
 impl<T, const N: usize> Index<usize> for Table<T, N> {
     type Output = T;
 

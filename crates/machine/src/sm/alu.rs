@@ -153,8 +153,7 @@ impl Alus {
             asked &= asked - 1;
             let unit = &self.units[i];
             let port = unit.port as usize % 2;
-            let register = &mut collector.ocex[port];
-            let Some(flight) = register.front() else { continue };
+            let Some(flight) = collector.next(port) else { continue };
             if unit.free_at > now || !unit.on {
                 continue;
             }
@@ -192,7 +191,7 @@ impl Alus {
             self.leaving[slot] |= 1 << i;
             self.flights[slot * self.buses as usize + place as usize] = flight.in_unit(i);
             self.in_flight += 1;
-            register.pop();
+            collector.leave(port);
             // The instruction behind it has to do with what is left.
             asked |= std::mem::take(&mut passed_over);
         }

@@ -77,66 +77,31 @@ impl Flight {
     }
 }
 
-/// A pipeline register: a queue of a few entries, in place.
-#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
-pub struct Register {
-    entries: [Flight; Register::MAX],
-    head: u8,
-    len: u8,
-    width: u8,
+/// A stage between issue and execution; each has an entry per port. In the order in which components count them as busy.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stage {
+    /// Register from issue to collectors.
+    Idoc = 0,
+    /// Collector units.
+    Oc,
+    /// Register from collectors to execution units.
+    Ocex,
 }
 
-impl Register {
-    /// A power of two, and at least as many as a GPU has units of one kind.
-    const MAX: usize = 16;
+/// Places of all stages: stage by stage, a place for each port.
+pub const PLACES: usize = 3 * PORTS;
+/// Places that there is space for: a word that the host handles at once.
+const SIDE_BY_SIDE: usize = 16;
 
-    fn new(width: u32) -> Register {
-        Register { width: width.clamp(1, Register::MAX as u32) as u8, ..Register::default() }
-    }
-
-    /// Narrows it to `groups` of its `of` groups. What it holds stays.
-    fn limit(&mut self, width: u32, groups: u32, of: u32) {
-        self.width = (width * groups).div_ceil(of.max(1)).clamp(1, Register::MAX as u32) as u8;
-    }
-
-    /// There is room.
+impl Stage {
     #[inline(always)]
-    pub fn free(&self) -> bool {
-        self.len < self.width
-    }
-
-    /// It holds nothing.
-    #[inline(always)]
-    pub fn is_empty(&self) -> bool {
-        self.len == 0
-    }
-
-    /// Adds an entry; there must be room.
-    #[inline(always)]
-    pub fn push(&mut self, f: Flight) {
-        self.entries[(self.head + self.len) as usize % Register::MAX] = f;
-        self.len += 1;
-    }
-
-    /// The oldest entry.
-    #[inline(always)]
-    pub fn front(&self) -> Option<Flight> {
-        (self.len > 0).then(|| self.entries[self.head as usize % Register::MAX])
-    }
-
-    /// Removes the oldest entry.
-    #[inline(always)]
-    pub fn pop(&mut self) {
-        self.head = (self.head + 1) % Register::MAX as u8;
-        self.len -= 1;
-    }
-
-    /// Entries held.
-    #[inline(always)]
-    pub fn held(&self) -> u32 {
-        self.len as u32
+    fn of(self, port: usize) -> usize {
+        (self as usize * PORTS + port) % SIDE_BY_SIDE
     }
 }
+
+/// Most entries of a pipeline register: a power of two, and at least as many as a GPU has units of one kind.
+const MOST_ENTRIES: usize = 16;
 
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 struct Unit {
@@ -150,10 +115,13 @@ struct Unit {
 /// IDOC registers, collector units and OCEX registers of one SM.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Collector {
-    /// From issue to collectors, per port.
-    pub idoc: [Register; PORTS],
-    /// From collectors to execution units, per port.
-    pub ocex: [Register; PORTS],
+    /// Instructions in each place. Side by side, so that all are looked at, and added up, at once.
+    held: [u8; SIDE_BY_SIDE],
+    /// Those that the pipeline registers among them take.
+    room: [u8; SIDE_BY_SIDE],
+    /// The pipeline registers: queues in place, and where each begins.
+    entries: [[Flight; MOST_ENTRIES]; SIDE_BY_SIDE],
+    heads: [u8; SIDE_BY_SIDE],
     /// As many as bits in a mask; `count` of them exist.
     units: Table<Unit, 64>,
     count: usize,
@@ -169,8 +137,6 @@ pub struct Collector {
     read_turn: u8,
     /// Register banks, a power of two.
     pub banks: u32,
-    /// Units in use, per port.
-    used: [u8; PORTS],
     /// IDOC and OCEX entries per port, of all groups.
     width: [u8; PORTS],
     /// Instructions that may enter and leave the collectors in a cycle, per port.
@@ -189,10 +155,17 @@ impl Collector {
         for p in 0..PORTS {
             first[p + 1] = first[p] + count[p].max(1) as u8;
         }
-        let width = [spec.sp_units, spec.sfu_units, spec.ldst_units];
+        let width = [spec.sp_units, spec.sfu_units, spec.ldst_units].map(|w| w.clamp(1, MOST_ENTRIES as u32) as u8);
+        let mut room = [0; SIDE_BY_SIDE];
+        for p in 0..PORTS {
+            room[Stage::Idoc.of(p)] = width[p];
+            room[Stage::Ocex.of(p)] = width[p];
+        }
         Collector {
-            idoc: width.map(Register::new),
-            ocex: width.map(Register::new),
+            held: [0; SIDE_BY_SIDE],
+            room,
+            entries: [[Flight::default(); MOST_ENTRIES]; SIDE_BY_SIDE],
+            heads: [0; SIDE_BY_SIDE],
             units: Table::default(),
             count: first[PORTS] as usize,
             first,
@@ -202,9 +175,8 @@ impl Collector {
             turn: [0; PORTS],
             read_turn: 0,
             banks: spec.register_banks,
-            used: [0; PORTS],
-            width: width.map(|w| w.clamp(1, Register::MAX as u32) as u8),
-            ports: width.map(|w| w.clamp(1, Register::MAX as u32) as u8),
+            width,
+            ports: width,
             powered: u64::MAX,
             reads: u32::MAX,
         }
@@ -214,8 +186,9 @@ impl Collector {
     pub fn limit(&mut self, port: Port, idoc: u32, units: u32, ocex: u32, of: u32) {
         let p = port as usize;
         let width = self.width[p] as u32;
-        self.idoc[p].limit(width, idoc, of);
-        self.ocex[p].limit(width, ocex, of);
+        let of_width = |groups: u32| (width * groups).div_ceil(of.max(1)).clamp(1, MOST_ENTRIES as u32) as u8;
+        self.room[Stage::Idoc.of(p)] = of_width(idoc);
+        self.room[Stage::Ocex.of(p)] = of_width(ocex);
         let count = (self.first[p + 1] - self.first[p]) as u32;
         let on = (count * units).div_ceil(of.max(1)).max(1);
         self.ports[p] = (width * units).div_ceil(of.max(1)).max(1) as u8;
@@ -230,9 +203,9 @@ impl Collector {
 
     /// A port's IDOC register, collectors, OCEX register: each holds no more than the groups that are on can.
     pub fn drained(&self, port: usize) -> [bool; 3] {
-        let fits = |r: &Register| r.len <= r.width;
+        let fits = |stage: Stage| self.held[stage.of(port)] <= self.room[stage.of(port)];
         let outside = self.busy & self.of_port[port] & !self.powered;
-        [fits(&self.idoc[port]), outside == 0, fits(&self.ocex[port])]
+        [fits(Stage::Idoc), outside == 0, fits(Stage::Ocex)]
     }
 
     /// Collector units of a port.
@@ -249,13 +222,57 @@ impl Collector {
     /// Nothing is held anywhere.
     #[inline(always)]
     pub fn idle(&self) -> bool {
-        self.busy == 0 && self.idoc.iter().chain(&self.ocex).all(|r| r.len == 0)
+        u128::from_ne_bytes(self.held) == 0
     }
 
-    /// Collector units in use by a port.
+    /// Instructions in each place.
     #[inline(always)]
-    pub fn used(&self, port: usize) -> u32 {
-        self.used[port] as u32
+    pub fn held(&self) -> &[u8; PLACES] {
+        const { assert!(PLACES <= SIDE_BY_SIDE) };
+        self.held.first_chunk().unwrap_or(&[0; PLACES])
+    }
+
+    /// A port's IDOC register has room.
+    #[inline(always)]
+    pub fn free(&self, port: Port) -> bool {
+        let at = Stage::Idoc.of(port as usize);
+        self.held[at] < self.room[at]
+    }
+
+    /// An issued instruction enters its port's IDOC register; there must be room.
+    #[inline(always)]
+    pub fn enter(&mut self, port: Port, flight: Flight) {
+        self.push(Stage::Idoc.of(port as usize), flight);
+    }
+
+    /// The instruction that leaves next for a port's execution units.
+    #[inline(always)]
+    pub fn next(&self, port: usize) -> Option<Flight> {
+        self.front(Stage::Ocex.of(port))
+    }
+
+    /// It leaves.
+    #[inline(always)]
+    pub fn leave(&mut self, port: usize) {
+        self.pop(Stage::Ocex.of(port));
+    }
+
+    /// The oldest entry of a register.
+    #[inline(always)]
+    fn front(&self, at: usize) -> Option<Flight> {
+        (self.held[at] != 0).then(|| self.entries[at][self.heads[at] as usize % MOST_ENTRIES])
+    }
+
+    #[inline(always)]
+    fn push(&mut self, at: usize, flight: Flight) {
+        self.entries[at][(self.heads[at] + self.held[at]) as usize % MOST_ENTRIES] = flight;
+        self.held[at] += 1;
+    }
+
+    #[inline(always)]
+    fn pop(&mut self, at: usize) {
+        self.heads[at] = (self.heads[at] + 1) % MOST_ENTRIES as u8;
+        self.held[at] -= 1;
     }
 
     /// Banks of a warp's registers; `set`: of those of warp slot 0.
@@ -283,7 +300,7 @@ impl Collector {
             _ => self.read::<false>(waiting, written, kernel),
         };
         for p in 0..PORTS {
-            if !self.idoc[p].is_empty() {
+            if self.held[Stage::Idoc.of(p)] != 0 {
                 self.allocate(p, kernel);
             }
         }
@@ -293,16 +310,17 @@ impl Collector {
     /// Ready units hand over to the OCEX register.
     #[inline(always)]
     fn dispatch(&mut self, p: usize, mut ready: u64) {
-        let mut left = self.ports[p];
-        while ready != 0 && left != 0 && self.ocex[p].free() {
+        let ocex = Stage::Ocex.of(p);
+        let mut left = self.ports[p].min(self.room[ocex].saturating_sub(self.held[ocex]));
+        while ready != 0 && left != 0 {
             left -= 1;
             let u = next_after(ready, self.turn[p]);
             self.turn[p] = u as u8;
-            self.ocex[p].push(self.units[u].flight);
+            self.push(ocex, self.units[u].flight);
             self.busy ^= 1 << u;
             self.ready ^= 1 << u;
             ready ^= 1 << u;
-            self.used[p] -= 1;
+            self.held[Stage::Oc.of(p)] -= 1;
         }
     }
 
@@ -345,7 +363,7 @@ impl Collector {
     /// Some instruction of a port stands in the OCEX register or has all its operands.
     #[inline]
     pub fn any_ahead(&self, port: Port) -> bool {
-        self.ocex[port as usize].len != 0 || self.ready & self.of_port[port as usize] != 0
+        self.held[Stage::Ocex.of(port as usize)] != 0 || self.ready & self.of_port[port as usize] != 0
     }
 
     /// Gives the instructions of a port that will leave next, in order, at most so many and as long as the answer is
@@ -354,9 +372,9 @@ impl Collector {
     pub fn ahead(&self, port: Port, most: usize, mut f: impl FnMut(Flight, u32) -> bool) {
         let p = port as usize;
         let (mut ready, mut turn, mut left) = (self.ready & self.of_port[p], self.turn[p], most);
-        let register = &self.ocex[p];
-        for i in 0..register.len {
-            let flight = register.entries[(register.head + i) as usize % Register::MAX];
+        let ocex = Stage::Ocex.of(p);
+        for i in 0..self.held[ocex] {
+            let flight = self.entries[ocex][(self.heads[ocex] + i) as usize % MOST_ENTRIES];
             if left == 0 || !f(flight, 1) {
                 return;
             }
@@ -377,8 +395,9 @@ impl Collector {
     #[inline(always)]
     fn allocate(&mut self, p: usize, kernel: &Kernel) {
         let mut left = self.ports[p];
+        let idoc = Stage::Idoc.of(p);
         while left != 0
-            && let Some(flight) = self.idoc[p].front()
+            && let Some(flight) = self.front(idoc)
         {
             left -= 1;
             let free = !self.busy & self.powered & self.of_port[p];
@@ -386,13 +405,13 @@ impl Collector {
                 return;
             }
             let u = free.trailing_zeros() as usize;
-            self.idoc[p].pop();
+            self.pop(idoc);
             let op = &kernel.ops[flight.pc() as usize];
             let want = self.banks_of(op.banks, flight.warp());
             self.units[u] = Unit { flight, want, layers: op.more_banks.len() as u8 };
             self.busy |= 1 << u;
             self.ready |= ((want == 0) as u64) << u;
-            self.used[p] += 1;
+            self.held[Stage::Oc.of(p)] += 1;
         }
     }
 }

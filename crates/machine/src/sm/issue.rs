@@ -19,7 +19,7 @@ impl Sm {
     fn blocked(&self) -> u64 {
         let mut blocked = 0;
         for port in [Port::Sp, Port::Sfu, Port::Mem] {
-            if !self.collector.idoc[port as usize].free() || (port == Port::Mem && !self.ldst.can_issue()) {
+            if !self.collector.free(port) || (port == Port::Mem && !self.ldst.can_issue()) {
                 blocked |= self.warps.port[port as usize];
             }
         }
@@ -211,7 +211,7 @@ impl Sm {
                 _ => {}
             }
         }
-        self.collector.idoc[op.port as usize].push(Flight::new(pc, w, first, second, list));
+        self.collector.enter(op.port, Flight::new(pc, w, first, second, list));
         if !matches!(effect.kind, EffectKind::Alu | EffectKind::Load | EffectKind::Store | EffectKind::Branch) {
             self.after_issue(w, time, x, effect);
         }

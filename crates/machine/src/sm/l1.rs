@@ -103,6 +103,9 @@ fn request_flits(request: &Request, flit_bytes: u32) -> u32 {
     }
 }
 
+/// The tag of a read that fills a line: this, and its MSHR.
+pub const FILL: u32 = 1 << 31;
+
 /// Addresses are sent as 128-byte lines and a mask of their sectors.
 const MESSAGE_LINE: u64 = 128;
 
@@ -211,7 +214,7 @@ impl L1 {
                 }
                 self.tags.reserve(at, all);
                 let (line, mask) = message_sectors(line, sectors);
-                self.queue.push(self.request(RequestKind::Read, line, mask, 0));
+                self.queue.push(self.request(RequestKind::Read, line, mask, FILL | entry));
                 Outcome::Miss
             }
             Probe::NoLine => Outcome::NoLine,
@@ -258,18 +261,16 @@ impl L1 {
         }
     }
 
-    /// One sector of a read has come.
+    /// One sector of a read has come; `tag`: the reply's, with [`FILL`].
     #[inline(always)]
-    pub fn fill(&mut self, message_line: u64, sectors: u8, now: u64) {
-        let address = message_line + sectors.trailing_zeros() as u64 * SECTOR_BYTES;
-        let line = self.tags.line_address(address);
-        let Some(entry) = self.mshr.find(line) else { return };
+    pub fn fill(&mut self, tag: u32, now: u64) {
+        let entry = tag & !FILL;
         let e = entry as usize;
         self.left[e] -= 1;
         if self.left[e] > 0 {
             return;
         }
-        if let Some(at) = self.tags.find(line) {
+        if let Some(at) = self.tags.find(self.mshr.key(entry)) {
             self.tags.fill(at, self.tags.all_sectors());
         }
         self.latency.0 += now - self.since[e];
@@ -307,9 +308,10 @@ mod tests {
         assert_eq!(c.read(300, 8, 1), Outcome::Miss);
         assert_eq!(c.read(300, 9, 1), Outcome::NoMshr);
         assert_eq!(c.read(0, 9, 1), Outcome::NoLine);
-        for sector in 0..4 {
+        let sent = c.queue.front().map_or(0, |request| request.tag);
+        for _ in 0..4 {
             assert!(c.ready.is_empty());
-            c.fill(256, 1 << sector, 100);
+            c.fill(sent, 100);
         }
         assert_eq!([c.ready.pop(), c.ready.pop(), c.ready.pop()], [Some(7), Some(8), None]);
         assert_eq!(c.latency, (100, 1));
@@ -320,7 +322,8 @@ mod tests {
     fn a_global_write_evicts_a_local_one_stays() {
         let mut c = cache();
         c.read(0, 1, 0);
-        (0..4).for_each(|s| c.fill(0, 1 << s, 9));
+        let sent = c.queue.front().map_or(0, |request| request.tag);
+        (0..4).for_each(|_| c.fill(sent, 9));
         assert_eq!(c.write(0, 1, 3, true), (Outcome::Hit, true));
         assert_eq!(c.write(0, 1, 3, false), (Outcome::Miss, true));
         assert_eq!(c.write(0, 1, 3, false), (Outcome::QueueFull, false));

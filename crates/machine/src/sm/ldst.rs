@@ -16,8 +16,9 @@ use crate::ring::Ring;
 use crate::sm::coalesce::{self, Route, Transaction};
 use crate::sm::collector::{Collector, Flight};
 use crate::sm::hear::Hear;
-use crate::sm::l1::{L1, MissLog, Outcome, Port};
+use crate::sm::l1::{FILL, L1, MissLog, Outcome, Port};
 use crate::spec::Spec;
+use crate::table::Table;
 use serde::{Deserialize, Serialize};
 use warpwatt_simt::effect::{AtomicDest, Effect, EffectKind};
 
@@ -103,7 +104,9 @@ pub struct Ldst {
     free_lists: Vec<u16>,
     loads: Vec<Load>,
     free_loads: Vec<u16>,
-    groups: Box<[Group]>,
+    /// As many as a GPU may have; `count` of them exist.
+    groups: Table<Group, 16>,
+    count: usize,
     /// Groups that take instructions.
     on: usize,
     /// Instructions that have entered the unit, since the run began.
@@ -137,7 +140,7 @@ pub struct Ldst {
 impl Ldst {
     /// An idle unit of a GPU.
     pub fn new(spec: &Spec) -> Ldst {
-        let groups = spec.ldst_units.max(1) as usize;
+        let groups = spec.ldst_units.clamp(1, 16) as usize;
         // Collectors; IDOC, OCEX and dispatch of each group; and one to spare.
         let lists = spec.collectors_mem as usize + 3 * groups + 1;
         let list = || AccessList {
@@ -161,7 +164,8 @@ impl Ldst {
             free_lists: (0..lists as u16).collect(),
             loads: vec![Load::default(); LOADS],
             free_loads: (0..LOADS as u16).rev().collect(),
-            groups: (0..groups).map(|_| group()).collect(),
+            groups: Table::from_fn(|_| group()),
+            count: groups,
             on: groups,
             entered: 0,
             l1d: L1::new(&spec.l1d, Traffic::Data),
@@ -183,12 +187,12 @@ impl Ldst {
 
     /// Leaves so many groups on; the others drain.
     pub fn limit(&mut self, on: u32) {
-        self.on = (on.max(1) as usize).min(self.groups.len());
+        self.on = (on.max(1) as usize).min(self.count);
     }
 
     /// A group holds nothing.
     pub fn drained(&self, group: usize) -> bool {
-        self.groups.get(group).is_none_or(Group::empty)
+        group >= self.count || self.groups[group].empty()
     }
 
     /// Prepares for a kernel: caches are empty, local windows have its size.
@@ -209,7 +213,7 @@ impl Ldst {
     /// the delay lines, on its way, takes nothing.
     #[inline(always)]
     pub fn busy(&self) -> u32 {
-        self.groups.iter().map(|g| g.busy() as u32).sum()
+        self.groups.iter().take(self.count).map(|g| g.busy() as u32).sum()
     }
 
     /// Makes the access list of an instruction that has just been executed. Returns the list's index, whether a load
@@ -282,7 +286,7 @@ impl Ldst {
             || !self.l1d.ready.is_empty()
             || !self.l1c.ready.is_empty()
             || !self.l1t.ready.is_empty();
-        for i in 0..self.groups.len() {
+        for i in 0..self.count {
             let group = &self.groups[i];
             if results || group.write_back.is_some() || !group.shared_pipe.is_empty() {
                 self.write_back(i, now, hear);
@@ -302,7 +306,7 @@ impl Ldst {
         if self.l1d.sending() && self.l1d.send(port) {
             self.go_on();
         }
-        for i in 0..self.groups.len() {
+        for i in 0..self.count {
             if self.groups[i].line.front().is_some_and(|d| d.at <= now) {
                 self.look_up(i, now, hear);
             }
@@ -312,24 +316,25 @@ impl Ldst {
     /// Something has changed in the L1 data cache: what was held up may try again.
     #[inline(always)]
     fn go_on(&mut self) {
-        self.groups.iter_mut().for_each(|g| g.held_up = None);
+        self.groups.iter_mut().take(self.count).for_each(|g| g.held_up = None);
     }
 
     /// Each group makes a step of its instruction, then takes the next one from the OCEX register.
     #[inline(always)]
     pub fn dispatch_all(&mut self, now: u64, port: &mut Port<'_>, collector: &mut Collector, hear: &mut Hear<'_>) {
         self.unsent = false;
-        for i in 0..self.groups.len() {
+        for i in 0..self.count {
             if let Some(d) = self.groups[i].dispatched {
                 self.dispatch(i, d, now, port, hear);
             }
         }
-        let register = &mut collector.ocex[crate::kernel::Port::Mem as usize];
-        for group in &mut self.groups[..self.on] {
+        let port = crate::kernel::Port::Mem as usize;
+        for i in 0..self.on {
+            let group = &mut self.groups[i];
             if group.dispatched.is_none()
-                && let Some(flight) = register.front()
+                && let Some(flight) = collector.next(port)
             {
-                register.pop();
+                collector.leave(port);
                 self.entered += 1;
                 hear.entered(flight.warp());
                 group.dispatched = Some(Dispatched { flight, next: 0 });
@@ -388,7 +393,7 @@ impl Ldst {
                 }
             }
             ReplyKind::Atomic => {
-                let id = (reply.tag - 1) as u16;
+                let id = reply.tag as u16;
                 self.answered(id);
                 let load = self.loads[id as usize];
                 if let Some(result) = self.results.pop() {
@@ -396,8 +401,8 @@ impl Ldst {
                 }
                 self.returned.push(id);
             }
-            ReplyKind::Data if reply.tag != 0 => {
-                let id = (reply.tag - 1) as u16;
+            ReplyKind::Data if reply.tag & FILL == 0 => {
+                let id = reply.tag as u16;
                 self.answered(id);
                 self.returned.push(id);
             }
@@ -410,7 +415,7 @@ impl Ldst {
                         &mut self.l1d
                     }
                 };
-                cache.fill(reply.line, reply.sectors, now);
+                cache.fill(reply.tag, now);
             }
             ReplyKind::Credit => {}
         }
@@ -431,7 +436,7 @@ impl Ldst {
 
     /// It has something to send and cannot: no MSHR or line is free, or a queue is full.
     pub fn full(&self) -> bool {
-        self.unsent || self.groups.iter().any(|g| g.held_up.is_some())
+        self.unsent || self.groups.iter().take(self.count).any(|g| g.held_up.is_some())
     }
 
     /// Parts of one instruction take turns at shared memory's banks or at the cache's port.
@@ -440,7 +445,7 @@ impl Ldst {
             let list = &self.lists[d.flight.slot() as usize];
             (d.next > 0 && (d.next as usize) < list.transactions.len()) || list.shared_cycles > 1
         };
-        !self.unsent && self.groups.iter().any(|g| g.dispatched.is_some_and(takes_turns))
+        !self.unsent && self.groups.iter().take(self.count).any(|g| g.dispatched.is_some_and(takes_turns))
     }
 
     /// The end of the L1's delay line.
@@ -570,7 +575,7 @@ impl Ldst {
                     traffic: Traffic::Data,
                     sectors: t.sectors,
                     flits: 0,
-                    tag: load as u32 + 1,
+                    tag: load.into(),
                     line: t.line,
                     atomic: if atomic { index } else { 0 },
                 };
@@ -623,7 +628,7 @@ impl Ldst {
     /// The next cycle at or after `now` in which something can happen, replies apart.
     #[inline(always)]
     pub fn next_event(&self, now: u64, credits: u32) -> u64 {
-        if self.groups.iter().any(|g| g.dispatched.is_some() || g.write_back.is_some())
+        if self.groups.iter().take(self.count).any(|g| g.dispatched.is_some() || g.write_back.is_some())
             || !self.returned.is_empty()
             || !(self.l1d.ready.is_empty() && self.l1c.ready.is_empty() && self.l1t.ready.is_empty())
             || (credits > 0 && (self.l1d.sending() || self.l1c.sending() || self.l1t.sending()))
@@ -632,7 +637,7 @@ impl Ldst {
         }
         let shared = |g: &Group| g.shared_pipe.front().map_or(u64::MAX, |s| s.0);
         let line = |g: &Group| g.line.front().map_or(u64::MAX, |d| d.at);
-        self.groups.iter().map(|g| shared(g).min(line(g))).min().unwrap_or(u64::MAX).max(now)
+        self.groups.iter().take(self.count).map(|g| shared(g).min(line(g))).min().unwrap_or(u64::MAX).max(now)
     }
 
     /// Some cache waits for a line.

@@ -470,10 +470,8 @@ impl Sm {
         }
         let busy = &mut c.busy;
         busy[0] += self.fetch.held() as u64 * cycles;
-        for p in 0..PORTS {
-            busy[2 + p] += self.collector.idoc[p].held() as u64 * cycles;
-            busy[5 + p] += self.collector.used(p) as u64 * cycles;
-            busy[8 + p] += self.collector.ocex[p].held() as u64 * cycles;
+        for (busy, &held) in busy[2..].iter_mut().zip(self.collector.held()) {
+            *busy += held as u64 * cycles;
         }
         busy[13] += self.ldst.busy() as u64 * cycles;
     }
@@ -650,7 +648,7 @@ impl Sm {
             let arrived = packet_flits(reply.kind.data_sectors(), self.flit_bytes);
             hear.counts.events(SmEvent::FlitIn, arrived.into());
             if reply.traffic == Traffic::Instruction {
-                self.fetch.l1i.fill(reply.line, reply.sectors, self.now);
+                self.fetch.l1i.fill(reply.tag, self.now);
             } else {
                 self.ldst.take(self.now, reply, &mut hear);
             }

@@ -25,7 +25,7 @@ impl Sm {
         let raw = right & w.buffered & !w.clear & !w.on_memory;
         let mut taken = 0;
         for port in [Port::Sp, Port::Sfu] {
-            if !self.collector.idoc[port as usize].free() {
+            if !self.collector.free(port) {
                 taken |= w.port[port as usize];
             }
         }

@@ -31,7 +31,7 @@ impl Sm {
 
     /// Warps by what they wait for, as things stand.
     pub(super) fn warps_now(&self) -> WarpCounts {
-        let held = !self.collector.idoc[Port::Mem as usize].free() || !self.ldst.can_issue();
+        let held = !self.collector.free(Port::Mem) || !self.ldst.can_issue();
         sampler::counts(&self.warps).after([0; PORTS], held)
     }
 
@@ -58,7 +58,7 @@ impl Sm {
     ) {
         let (found, before) = (sampler::counts(&self.warps), self.issued);
         self.issue(time, kernel, x, memory, effect);
-        let held = !self.collector.idoc[Port::Mem as usize].free() || !self.ldst.can_issue();
+        let held = !self.collector.free(Port::Mem) || !self.ldst.can_issue();
         let issued = std::array::from_fn(|port| self.issued[port] - before[port]);
         self.sampler.add(self.now, 1, &found.after(issued, held));
     }
