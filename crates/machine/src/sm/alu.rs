@@ -29,8 +29,9 @@ struct Unit {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Alus {
     units: Table<Unit, 32>,
-    /// How many of them there are.
+    /// How many of them there are, and which are SPs, and SFUs.
     count: u32,
+    of_port: [u64; 2],
     /// Per slot of the calendar, the units from which a result leaves. A power of two of them, more than the longest time
     /// in a unit.
     leaving: Vec<u32>,
@@ -56,12 +57,15 @@ impl Alus {
             *place = unit;
             count += 1;
         }
+        let of = |port: Port| (0..count as usize).filter(move |&i| units[i].port == port as u8);
+        let of_port = [Port::Sp, Port::Sfu].map(|port| of(port).fold(0, |m, i| m | 1 << i));
         let buses = spec.result_buses.clamp(1, count);
         let longest = spec.op.all().iter().map(|t| t.latency + t.initiation).max().unwrap_or(0);
         let slots = (longest + MOST_STAGES + OVERHEAD as u32 + 1).next_power_of_two() as usize;
         Alus {
             units,
             count,
+            of_port,
             leaving: vec![0; slots],
             flights: vec![Flight::default(); slots * buses as usize],
             buses,
@@ -147,7 +151,12 @@ impl Alus {
         let mut refused = 0u32;
         // Units that have left an instruction to a later one whose lanes are awake.
         let mut passed_over = 0u64;
-        let mut asked = u64::MAX >> (64 - self.count);
+        let mut asked = 0;
+        for port in [Port::Sp, Port::Sfu] {
+            if collector.next(port as usize).is_some() {
+                asked |= self.of_port[port as usize];
+            }
+        }
         while asked != 0 {
             let i = asked.trailing_zeros() as usize;
             asked &= asked - 1;

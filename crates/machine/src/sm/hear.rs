@@ -70,6 +70,7 @@ impl Hear<'_> {
     }
 
     /// An atomic transaction was answered; old values go to `dest`.
+    #[inline(always)]
     pub fn atomic(&mut self, warp: u8, dest: AtomicDest, result: &AtomicResult) {
         let w = warp as usize;
         for i in 0..result.count as usize {

@@ -39,9 +39,10 @@ impl Sm {
         if self.warps.wrong_path != 0 {
             self.drop_wrong_paths();
         }
-        for i in 0..self.orders.len() {
+        let mut all_ready = self.warps.ready();
+        for i in 0..self.schedulers {
             let pool = self.pools[i];
-            let ready = self.warps.ready() & pool;
+            let ready = all_ready & pool;
             let choice = if ready != 0 && !self.halted && self.stalled_until <= self.now {
                 self.pick(i, ready & !self.blocked(), pool)
             } else {
@@ -49,7 +50,9 @@ impl Sm {
             };
             let slot = match choice {
                 Some(w) => {
-                    self.issue_warp(w, time, kernel, x, memory, effect);
+                    if self.issue_warp(w, time, kernel, x, memory, effect) {
+                        all_ready = self.warps.ready();
+                    }
                     Slot::Issued
                 }
                 None => self.idle_cause(pool, ready),
@@ -134,7 +137,7 @@ impl Sm {
         }
     }
 
-    /// Executes the next instruction of a warp and sends it down the pipeline.
+    /// Executes the next instruction of a warp and sends it down the pipeline. Whether other warps may have become ready.
     #[inline(always)]
     fn issue_warp(
         &mut self,
@@ -144,7 +147,7 @@ impl Sm {
         x: &mut Exchange,
         memory: &GlobalMemory,
         effect: &mut Effect,
-    ) {
+    ) -> bool {
         let pc = self.warps.of[w].head;
         let op = &kernel.ops[pc as usize];
         let index = self.warps.of[w].cta as usize;
@@ -167,7 +170,7 @@ impl Sm {
         if let Err(fault) = result {
             self.halted = true;
             x.fault = Some((time, fault));
-            return;
+            return false;
         }
         let lanes = effect.executed;
         let (mut first, mut second) = (lanes, 0);
@@ -212,13 +215,15 @@ impl Sm {
             }
         }
         self.collector.enter(op.port, Flight::new(pc, w, first, second, list));
-        if !matches!(effect.kind, EffectKind::Alu | EffectKind::Load | EffectKind::Store | EffectKind::Branch) {
+        let special = !matches!(effect.kind, EffectKind::Alu | EffectKind::Load | EffectKind::Store | EffectKind::Branch);
+        if special {
             self.after_issue(w, time, x, effect);
         }
         self.warps.advance(w, self.threads[w].pc(), self.threads[w].done(), kernel);
         if self.warps.finished & bit != 0 {
             self.ending |= bit;
         }
+        special
     }
 
     /// Waits and wake-ups that an instruction causes.

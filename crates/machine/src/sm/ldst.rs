@@ -53,7 +53,7 @@ struct Load {
     lanes: u8,
 }
 
-#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 struct Dispatched {
     flight: Flight,
     next: u16,
@@ -74,27 +74,15 @@ struct Delayed {
 /// A group of the unit's lanes, from dispatch to write-back.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct Group {
-    dispatched: Option<Dispatched>,
+    /// If the unit's `dispatched` says so.
+    dispatched: Dispatched,
     shared_pipe: Ring<(u64, u16)>,
     line: Ring<Delayed>,
-    /// Why the oldest transaction in it could not look up the cache; nothing has changed there since.
-    held_up: Option<Outcome>,
+    /// Why the oldest transaction in it could not look up the cache, if the unit's `held_up` says so.
+    why: Outcome,
     write_back: Option<u16>,
     /// Whose turn it is to write back.
     turn: u8,
-}
-
-impl Group {
-    /// It cannot take the next instruction: one makes its transactions, or is stopped by a look-up that failed.
-    #[inline(always)]
-    fn busy(&self) -> bool {
-        self.dispatched.is_some() || self.held_up.is_some()
-    }
-
-    /// Nothing is in it.
-    fn empty(&self) -> bool {
-        self.dispatched.is_none() && self.write_back.is_none() && self.line.is_empty() && self.shared_pipe.is_empty()
-    }
 }
 
 /// The load/store unit.
@@ -109,6 +97,10 @@ pub struct Ldst {
     count: usize,
     /// Groups that take instructions.
     on: usize,
+    /// Groups with an instruction that makes its transactions, a bit each.
+    dispatched: u32,
+    /// Groups that are stopped by a look-up that failed; nothing has changed in the cache since.
+    held_up: u32,
     /// Instructions that have entered the unit, since the run began.
     pub entered: u64,
     /// L1 data cache.
@@ -152,10 +144,10 @@ impl Ldst {
             load: None,
         };
         let group = || Group {
-            dispatched: None,
+            dispatched: Dispatched::default(),
             shared_pipe: Ring::new(spec.shared_latency_cycles as usize + 2),
             line: Ring::new(spec.l1_latency_cycles as usize + 2),
-            held_up: None,
+            why: Outcome::Hit,
             write_back: None,
             turn: 0,
         };
@@ -167,6 +159,8 @@ impl Ldst {
             groups: Table::from_fn(|_| group()),
             count: groups,
             on: groups,
+            dispatched: 0,
+            held_up: 0,
             entered: 0,
             l1d: L1::new(&spec.l1d, Traffic::Data),
             l1c: L1::new(&spec.l1c, Traffic::Constant),
@@ -192,7 +186,9 @@ impl Ldst {
 
     /// A group holds nothing.
     pub fn drained(&self, group: usize) -> bool {
-        group >= self.count || self.groups[group].empty()
+        let g = &self.groups[group];
+        let holds = g.write_back.is_some() || !g.line.is_empty() || !g.shared_pipe.is_empty();
+        group >= self.count || (self.dispatched >> group & 1 == 0 && !holds)
     }
 
     /// Prepares for a kernel: caches are empty, local windows have its size.
@@ -213,7 +209,7 @@ impl Ldst {
     /// the delay lines, on its way, takes nothing.
     #[inline(always)]
     pub fn busy(&self) -> u32 {
-        self.groups.iter().take(self.count).map(|g| g.busy() as u32).sum()
+        (self.dispatched | self.held_up).count_ones()
     }
 
     /// Makes the access list of an instruction that has just been executed. Returns the list's index, whether a load
@@ -304,7 +300,7 @@ impl Ldst {
             self.l1c.send(port);
         }
         if self.l1d.sending() && self.l1d.send(port) {
-            self.go_on();
+            self.held_up = 0;
         }
         for i in 0..self.count {
             if self.groups[i].line.front().is_some_and(|d| d.at <= now) {
@@ -313,32 +309,28 @@ impl Ldst {
         }
     }
 
-    /// Something has changed in the L1 data cache: what was held up may try again.
-    #[inline(always)]
-    fn go_on(&mut self) {
-        self.groups.iter_mut().take(self.count).for_each(|g| g.held_up = None);
-    }
-
     /// Each group makes a step of its instruction, then takes the next one from the OCEX register.
     #[inline(always)]
     pub fn dispatch_all(&mut self, now: u64, port: &mut Port<'_>, collector: &mut Collector, hear: &mut Hear<'_>) {
         self.unsent = false;
-        for i in 0..self.count {
-            if let Some(d) = self.groups[i].dispatched {
-                self.dispatch(i, d, now, port, hear);
-            }
+        let mut dispatched = self.dispatched;
+        while dispatched != 0 {
+            let i = dispatched.trailing_zeros() as usize;
+            dispatched &= dispatched - 1;
+            self.dispatch(i, now, port, hear);
         }
         let port = crate::kernel::Port::Mem as usize;
-        for i in 0..self.on {
-            let group = &mut self.groups[i];
-            if group.dispatched.is_none()
-                && let Some(flight) = collector.next(port)
-            {
-                collector.leave(port);
-                self.entered += 1;
-                hear.entered(flight.warp());
-                group.dispatched = Some(Dispatched { flight, next: 0 });
-            }
+        let mut free = !self.dispatched & ((1 << self.on) - 1);
+        while free != 0
+            && let Some(flight) = collector.next(port)
+        {
+            let i = free.trailing_zeros() as usize;
+            free &= free - 1;
+            collector.leave(port);
+            self.entered += 1;
+            hear.entered(flight.warp());
+            self.groups[i].dispatched = Dispatched { flight, next: 0 };
+            self.dispatched |= 1 << i;
         }
     }
 
@@ -411,7 +403,8 @@ impl Ldst {
                     Traffic::Texture => &mut self.l1t,
                     Traffic::Constant => &mut self.l1c,
                     _ => {
-                        self.go_on();
+                        // Something has changed in the cache: what was held up may try again.
+                        self.held_up = 0;
                         &mut self.l1d
                     }
                 };
@@ -436,24 +429,25 @@ impl Ldst {
 
     /// It has something to send and cannot: no MSHR or line is free, or a queue is full.
     pub fn full(&self) -> bool {
-        self.unsent || self.groups.iter().take(self.count).any(|g| g.held_up.is_some())
+        self.unsent || self.held_up != 0
     }
 
     /// Parts of one instruction take turns at shared memory's banks or at the cache's port.
     pub fn conflict(&self) -> bool {
-        let takes_turns = |d: Dispatched| {
+        let takes_turns = |i: usize| {
+            let d = self.groups[i].dispatched;
             let list = &self.lists[d.flight.slot() as usize];
             (d.next > 0 && (d.next as usize) < list.transactions.len()) || list.shared_cycles > 1
         };
-        !self.unsent && self.groups.iter().take(self.count).any(|g| g.dispatched.is_some_and(takes_turns))
+        !self.unsent && (0..self.count).any(|i| self.dispatched >> i & 1 != 0 && takes_turns(i))
     }
 
     /// The end of the L1's delay line.
     #[inline(always)]
     fn look_up(&mut self, i: usize, now: u64, hear: &mut Hear<'_>) {
         let Some(&d) = self.groups[i].line.front() else { return };
-        let outcome = if let Some(outcome) = self.groups[i].held_up {
-            outcome
+        let outcome = if self.held_up >> i & 1 != 0 {
+            self.groups[i].why
         } else if d.store {
             let (outcome, present) = self.l1d.write(d.line, d.sectors, d.id as u32, d.local);
             if matches!(outcome, Outcome::Hit | Outcome::Miss) {
@@ -477,10 +471,11 @@ impl Ldst {
             outcome
         };
         let group = &mut self.groups[i];
-        group.held_up = Some(outcome);
+        group.why = outcome;
+        self.held_up |= 1 << i;
         match outcome {
             Outcome::Hit | Outcome::Miss => {
-                group.held_up = None;
+                self.held_up &= !(1 << i);
                 group.line.pop();
                 hear.counts.counters.local_transactions += d.local as u64;
                 if outcome == Outcome::Hit {
@@ -499,7 +494,8 @@ impl Ldst {
 
     /// The dispatched instruction makes one step.
     #[inline(always)]
-    fn dispatch(&mut self, i: usize, mut d: Dispatched, now: u64, port: &mut Port<'_>, hear: &mut Hear<'_>) {
+    fn dispatch(&mut self, i: usize, now: u64, port: &mut Port<'_>, hear: &mut Hear<'_>) {
+        let mut d = self.groups[i].dispatched;
         let slot = d.flight.slot() as usize;
         let list = &mut self.lists[slot];
         if list.shared_cycles > 0 {
@@ -517,7 +513,7 @@ impl Ldst {
                 return;
             }
             d.next += 1;
-            self.groups[i].dispatched = Some(d);
+            self.groups[i].dispatched.next = d.next;
             if (d.next as usize) < count {
                 return;
             }
@@ -539,7 +535,7 @@ impl Ldst {
         if self.lists[slot].shared {
             hear.counts.counters.shared_accesses += 1;
         }
-        self.groups[i].dispatched = None;
+        self.dispatched &= !(1 << i);
         self.free_lists.push(slot as u16);
         if self.lists[slot].load.is_none() {
             hear.committed(d.flight.warp());
@@ -628,7 +624,8 @@ impl Ldst {
     /// The next cycle at or after `now` in which something can happen, replies apart.
     #[inline(always)]
     pub fn next_event(&self, now: u64, credits: u32) -> u64 {
-        if self.groups.iter().take(self.count).any(|g| g.dispatched.is_some() || g.write_back.is_some())
+        if self.dispatched != 0
+            || self.groups.iter().take(self.count).any(|g| g.write_back.is_some())
             || !self.returned.is_empty()
             || !(self.l1d.ready.is_empty() && self.l1c.ready.is_empty() && self.l1t.ready.is_empty())
             || (credits > 0 && (self.l1d.sending() || self.l1c.sending() || self.l1t.sending()))

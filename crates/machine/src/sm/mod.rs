@@ -44,6 +44,7 @@ use crate::sm::sampler::Sampler;
 use crate::sm::tune::Interval;
 use crate::sm::warps::Warps;
 use crate::spec::Spec;
+use crate::table::Table;
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -71,9 +72,11 @@ pub struct Sm {
     threads: Vec<Warp>,
     slots: Vec<Slot>,
     warps: Warps,
-    orders: Vec<Order>,
+    /// As many as a GPU may have; `schedulers` of them exist.
+    orders: Table<Order, 16>,
     /// Warps that each scheduler chooses from.
-    pools: Vec<u64>,
+    pools: Table<u64, 16>,
+    schedulers: usize,
     fetch: Fetch,
     collector: Collector,
     alus: Alus,
@@ -142,8 +145,9 @@ impl Sm {
             threads: (0..slots).map(|_| Warp::new()).collect(),
             slots: vec![Slot::default(); spec.ctas_per_sm as usize],
             warps: Warps::new(slots),
-            orders: (0..spec.schedulers).map(|i| Order::new(spec, i)).collect(),
-            pools: (0..spec.schedulers).map(|i| Order::new(spec, i).own).collect(),
+            orders: Table::from_fn(|i| Order::new(spec, i as u32)),
+            pools: Table::from_fn(|i| Order::new(spec, i as u32).own),
+            schedulers: spec.schedulers as usize,
             fetch: Fetch::new(spec),
             collector: Collector::new(spec),
             alus: Alus::new(spec),
@@ -432,7 +436,7 @@ impl Sm {
             let kind = CycleKind::of(&self.cycle_facts());
             self.passed(kind, cycles);
         }
-        for i in 0..self.orders.len() {
+        for i in 0..self.schedulers {
             // Warps are ready in a span that passes only while the SM stands still for a V/f transition.
             let slot = self.idle_cause(self.pools[i], self.warps.ready() & self.pools[i]);
             self.counts.slots[slot as usize] += cycles;

@@ -111,13 +111,13 @@ impl Sm {
 
     /// Schedulers that are on; the warps of the others join them in turn.
     pub(super) fn schedulers_on(&self) -> usize {
-        (self.groups.on()[1] as usize).clamp(1, self.orders.len())
+        (self.groups.on()[1] as usize).clamp(1, self.schedulers)
     }
 
     /// The warps that each scheduler chooses from.
     fn share_out_warps(&mut self) {
         let on = self.schedulers_on();
-        for (i, pool) in self.pools.iter_mut().enumerate() {
+        for (i, pool) in self.pools.iter_mut().take(self.schedulers).enumerate() {
             let joined = self.orders.iter().skip(i).step_by(on);
             *pool = if i < on { joined.fold(0, |warps, order| warps | order.own) } else { 0 };
         }

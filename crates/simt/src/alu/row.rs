@@ -5,7 +5,7 @@ use warpwatt_ptx::ir::{Operand, Type};
 
 /// A 32-bit register: one value per lane. Values of 8 and 16 bits (integers, `f16`, `bf16`) lie zero-extended in it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Pod, Zeroable)]
-#[repr(C, align(32))]
+#[repr(C, align(64))]
 pub struct Row(pub [u32; 32]);
 
 impl Row {
