@@ -68,6 +68,7 @@ struct Sectors {
 pub struct TagArray {
     ways: u32,
     line_shift: u32,
+    all: u8,
     set_bits: u32,
     index: SetIndex,
     clock: u64,
@@ -82,9 +83,11 @@ impl TagArray {
     pub fn new(spec: &CacheSpec) -> Self {
         let sets = spec.sets.max(1).next_power_of_two();
         let lines = (sets * spec.ways.max(1)) as usize;
+        let line_shift = spec.line_bytes.max(SECTOR_BYTES as u32).next_power_of_two().trailing_zeros();
         TagArray {
             ways: spec.ways.max(1),
-            line_shift: spec.line_bytes.max(SECTOR_BYTES as u32).next_power_of_two().trailing_zeros(),
+            line_shift,
+            all: (((1u32 << (1 << (line_shift - 5))) - 1) & 0xff) as u8,
             set_bits: sets.trailing_zeros(),
             index: spec.set_index,
             clock: 0,
@@ -101,7 +104,7 @@ impl TagArray {
 
     /// Mask of all sectors of a line.
     pub fn all_sectors(&self) -> u8 {
-        (((1u32 << (1 << (self.line_shift - 5))) - 1) & 0xff) as u8
+        self.all
     }
 
     /// Number of lines.

@@ -194,10 +194,7 @@ impl L1 {
                 if self.queue.len() >= self.queue_limit {
                     return Outcome::QueueFull;
                 }
-                // A store may have evicted a line whose fill is still on its way: later reads join that fill.
-                if let Some(entry) = self.mshr.find(line) {
-                    return if self.mshr.merge(entry, tag) { Outcome::Miss } else { Outcome::NoMshr };
-                }
+                // A line whose fill is on its way stays until it is there, so no MSHR has this one.
                 let Some(entry) = self.mshr.allocate(line, tag) else { return Outcome::NoMshr };
                 let sectors = (self.line_bytes / SECTOR_BYTES) as u32;
                 self.left[entry as usize] = sectors as u8;
