@@ -115,7 +115,9 @@ struct Unit {
 /// IDOC registers, collector units and OCEX registers of one SM.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Collector {
-    /// Instructions in each place. Side by side, so that all are looked at, and added up, at once.
+    /// Instructions in all of them.
+    inside: u32,
+    /// Instructions in each place. Side by side, so that all are added up at once.
     held: [u8; SIDE_BY_SIDE],
     /// Those that the pipeline registers among them take.
     room: [u8; SIDE_BY_SIDE],
@@ -162,6 +164,7 @@ impl Collector {
             room[Stage::Ocex.of(p)] = width[p];
         }
         Collector {
+            inside: 0,
             held: [0; SIDE_BY_SIDE],
             room,
             entries: [[Flight::default(); MOST_ENTRIES]; SIDE_BY_SIDE],
@@ -222,7 +225,7 @@ impl Collector {
     /// Nothing is held anywhere.
     #[inline(always)]
     pub fn idle(&self) -> bool {
-        u128::from_ne_bytes(self.held) == 0
+        self.inside == 0
     }
 
     /// Instructions in each place.
@@ -242,6 +245,7 @@ impl Collector {
     /// An issued instruction enters its port's IDOC register; there must be room.
     #[inline(always)]
     pub fn enter(&mut self, port: Port, flight: Flight) {
+        self.inside += 1;
         self.push(Stage::Idoc.of(port as usize), flight);
     }
 
@@ -254,6 +258,7 @@ impl Collector {
     /// It leaves.
     #[inline(always)]
     pub fn leave(&mut self, port: usize) {
+        self.inside -= 1;
         self.pop(Stage::Ocex.of(port));
     }
 

@@ -10,6 +10,7 @@
 use crate::sm::warps::Warps;
 use crate::spec::{Scheduler, Spec};
 use serde::{Deserialize, Serialize};
+use std::hint::select_unpredictable;
 
 /// One scheduler of an SM.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -50,7 +51,8 @@ impl Order {
                 if available == 0 {
                     return None;
                 }
-                if available >> self.last & 1 != 0 { self.last as usize } else { oldest(available, warps) }
+                let greedy = available >> self.last & 1 != 0;
+                select_unpredictable(greedy, self.last as usize, oldest(available, warps))
             }
             Scheduler::Lrr => rotate(available, self.last)?,
             Scheduler::TwoLevelActive => rotate(available & self.active.warps(), self.last)?,
@@ -116,6 +118,7 @@ pub fn rotate(mask: u64, last: u8) -> Option<usize> {
 /// The oldest of some warps (at least one).
 #[inline(always)]
 pub fn oldest(mask: u64, warps: &Warps) -> usize {
-    let of_cta = warps.by_age.iter().map(|cta| cta & mask).find(|&m| m != 0);
-    of_cta.unwrap_or(mask).trailing_zeros() as usize
+    // From the youngest CTA to the oldest: which one has a warp cannot be predicted, how many there are can.
+    let oldest = warps.by_age.iter().rev().map(|cta| cta & mask).fold(mask, |m, of| select_unpredictable(of != 0, of, m));
+    oldest.trailing_zeros() as usize
 }
