@@ -77,6 +77,8 @@ pub struct Kernel {
     pub ops: Vec<Op>,
     /// What its issues count.
     pub events: Vec<OpEvents>,
+    /// Most cycles that an instruction takes an SP or SFU for: latency and initiation interval.
+    pub longest: u32,
     /// 64-bit words of a register mask.
     pub words: usize,
     need: Vec<u64>,
@@ -108,8 +110,10 @@ impl Kernel {
         let dest: Vec<u64> = program.ops.iter().flat_map(|o| mask(&o.dests)).collect();
         let first = need.iter().step_by(words).zip(dest.iter().step_by(words));
         let op = |(info, (&need, &dest))| Op { need, dest, ..Op::new(info, spec) };
+        let ops: Vec<Op> = program.ops.iter().zip(first).map(op).collect();
         Kernel {
-            ops: program.ops.iter().zip(first).map(op).collect(),
+            longest: ops.iter().map(|op| (op.latency + op.initiation).into()).max().unwrap_or(0),
+            ops,
             events: program.ops.iter().map(OpEvents::new).collect(),
             need,
             dest,

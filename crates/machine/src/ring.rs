@@ -67,8 +67,9 @@ impl<T: Copy + Default> Ring<T> {
             return None;
         }
         let item = self.buffer[self.head];
-        self.head = (self.head + 1) & (self.buffer.len() - 1);
         self.len -= 1;
+        // An empty queue begins anew, so that a short one stays in a few lines of the host's cache.
+        self.head = if self.len == 0 { 0 } else { (self.head + 1) & (self.buffer.len() - 1) };
         Some(item)
     }
 

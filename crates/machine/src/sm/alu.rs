@@ -35,6 +35,8 @@ pub struct Alus {
     /// Per slot of the calendar, the units from which a result leaves. A power of two of them, more than the longest time
     /// in a unit.
     leaving: Vec<u32>,
+    /// Slots in use, less one: enough for the kernel's own instructions, so that the calendar stays in the host's cache.
+    last_slot: usize,
     /// Those results, in the order in which they entered: `buses` places a slot.
     flights: Vec<Flight>,
     buses: u32,
@@ -43,6 +45,11 @@ pub struct Alus {
     taken: [u64; 2],
     /// Stages that a policy's hardware adds to the SPs.
     extra: u64,
+}
+
+/// Slots of a calendar for instructions that take at most so many cycles, stages and split instructions apart.
+fn slots(longest: u32) -> usize {
+    (longest + MOST_STAGES + OVERHEAD as u32 + 1).next_power_of_two() as usize
 }
 
 impl Alus {
@@ -61,18 +68,25 @@ impl Alus {
         let of_port = [Port::Sp, Port::Sfu].map(|port| of(port).fold(0, |m, i| m | 1 << i));
         let buses = spec.result_buses.clamp(1, count);
         let longest = spec.op.all().iter().map(|t| t.latency + t.initiation).max().unwrap_or(0);
-        let slots = (longest + MOST_STAGES + OVERHEAD as u32 + 1).next_power_of_two() as usize;
+        let slots = slots(longest);
         Alus {
             units,
             count,
             of_port,
             leaving: vec![0; slots],
+            last_slot: slots - 1,
             flights: vec![Flight::default(); slots * buses as usize],
             buses,
             in_flight: 0,
             taken: [0; 2],
             extra: 0,
         }
+    }
+
+    /// Prepares for a kernel whose instructions take an SP or SFU for no more than so many cycles.
+    pub fn begin(&mut self, longest: u32) {
+        debug_assert_eq!(self.in_flight, 0, "a launch ends with its last instruction");
+        self.last_slot = slots(longest).min(self.leaving.len()) - 1;
     }
 
     /// Adds pipeline stages to the SPs.
@@ -95,7 +109,7 @@ impl Alus {
     /// The calendar's slot of a cycle.
     #[inline(always)]
     fn slot(&self, cycle: u64) -> usize {
-        cycle as usize & (self.leaving.len() - 1)
+        cycle as usize & self.last_slot
     }
 
     /// The next cycle at or after `now` with a write-back.
@@ -104,7 +118,7 @@ impl Alus {
         if self.in_flight == 0 {
             return None;
         }
-        (now..now + self.leaving.len() as u64).find(|&cycle| self.leaving[self.slot(cycle)] != 0)
+        (now..=now + self.last_slot as u64).find(|&cycle| self.leaving[self.slot(cycle)] != 0)
     }
 
     /// Unit-cycles before `now` in which a unit of a port (SP or SFU) was taken: an instruction takes its unit for the
@@ -170,7 +184,7 @@ impl Alus {
             let initiation = (op.initiation as u64) << (flight.second() != 0) as u32;
             let extra = if port == Port::Sp as usize { self.extra } else { 0 };
             let done = now + op.latency as u64 + (initiation - op.initiation as u64) + extra + OVERHEAD;
-            let slot = done as usize & (self.leaving.len() - 1);
+            let slot = self.slot(done);
             let leaving = self.leaving[slot];
             let place = leaving.count_ones();
             if leaving >> i & 1 != 0 || place >= self.buses {

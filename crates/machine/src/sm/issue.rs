@@ -215,7 +215,8 @@ impl Sm {
             }
         }
         self.collector.enter(op.port, Flight::new(pc, w, first, second, list));
-        let special = !matches!(effect.kind, EffectKind::Alu | EffectKind::Load | EffectKind::Store | EffectKind::Branch);
+        let special =
+            !matches!(effect.kind, EffectKind::Alu | EffectKind::Load | EffectKind::Store | EffectKind::Branch);
         if special {
             self.after_issue(w, time, x, effect);
         }

@@ -169,7 +169,7 @@ impl Ldst {
             log: MissLog::default(),
             unsent: false,
             returned: Ring::new(LOADS),
-            replies: Ring::new(1024),
+            replies: Ring::new(256),
             results: Ring::new(256),
             l1_latency: spec.l1_latency_cycles.max(1) as u64,
             shared_latency: spec.shared_latency_cycles.max(1) as u64,

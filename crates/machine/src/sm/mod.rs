@@ -154,7 +154,7 @@ impl Sm {
             ldst: Ldst::new(spec),
             groups: Groups::new(spec),
             credits: spec.noc_buffer_flits,
-            returned_credits: Ring::new(1024),
+            returned_credits: Ring::new(256),
             starts: VecDeque::with_capacity(64),
             heap_results: VecDeque::new(),
             noc_latency,
@@ -272,6 +272,7 @@ impl Sm {
         }
         self.counts.begin(&kernel);
         self.warps.set_words(kernel.words);
+        self.alus.begin(kernel.longest);
         self.ldst.begin(kernel.launch.program.local_bytes);
         self.fetch.l1i.begin();
         self.tell_span();

@@ -119,6 +119,7 @@ pub fn rotate(mask: u64, last: u8) -> Option<usize> {
 #[inline(always)]
 pub fn oldest(mask: u64, warps: &Warps) -> usize {
     // From the youngest CTA to the oldest: which one has a warp cannot be predicted, how many there are can.
-    let oldest = warps.by_age.iter().rev().map(|cta| cta & mask).fold(mask, |m, of| select_unpredictable(of != 0, of, m));
+    let oldest =
+        warps.by_age.iter().rev().map(|cta| cta & mask).fold(mask, |m, of| select_unpredictable(of != 0, of, m));
     oldest.trailing_zeros() as usize
 }
