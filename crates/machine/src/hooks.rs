@@ -15,6 +15,7 @@ pub use governor::{ChipView, GovernorHook, LaunchView, Order, SmView, WarpCounts
 pub use report::Report;
 pub use state::{AHEAD, Ahead, SmState};
 
+use crate::seldom::seldom;
 use crate::activity::{COMPONENTS, LaneResidency};
 use crate::kernel::Port;
 use crate::message::Femtoseconds;
@@ -434,6 +435,7 @@ impl SmHooks {
     #[inline]
     pub fn observe(&mut self, now: u64, event: Event) {
         for o in &mut self.observers {
+            seldom();
             o.event(now, event);
         }
     }

@@ -10,6 +10,7 @@ pub mod kernel;
 pub mod memory;
 pub mod message;
 mod ring;
+mod seldom;
 pub mod sm;
 pub mod spec;
 pub mod stats;

@@ -6,6 +6,7 @@
 use crate::hooks::{LanesHook, StartQuery};
 use crate::kernel::{Kernel, Port};
 use crate::sm::collector::{Collector, Flight};
+use crate::seldom::seldom;
 use crate::spec::Spec;
 use crate::table::Table;
 use serde::{Deserialize, Serialize};
@@ -191,6 +192,7 @@ impl Alus {
                 continue;
             }
             if let Some(lanes) = lanes.as_deref_mut() {
+                seldom();
                 let port = if port == Port::Sp as usize { Port::Sp } else { Port::Sfu };
                 let used = flight.lanes() | flight.second();
                 let latency = (done - now) as u32;

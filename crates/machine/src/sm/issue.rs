@@ -4,6 +4,7 @@
 use crate::hooks::{Event, IssueQuery, OrderQuery, Shape};
 use crate::kernel::{Kernel, Port};
 use crate::message::Femtoseconds;
+use crate::seldom::seldom;
 use crate::sm::Sm;
 use crate::sm::collector::Flight;
 use crate::sm::exchange::{Exchange, HeapCall};
@@ -59,6 +60,7 @@ impl Sm {
             };
             self.counts.slots[slot as usize] += 1;
             if self.slots_heard {
+                seldom();
                 self.hooks.observe(self.now, Event::Slot(slot, 1));
             }
         }
@@ -70,6 +72,7 @@ impl Sm {
         let Some(order) = &mut self.hooks.order else {
             return self.orders[i].pick(available, pool, &self.warps);
         };
+        seldom();
         let alu = self.warps.buffered & !self.warps.paused & self.warps.port[Port::Sp as usize];
         let query = OrderQuery {
             now: self.now,
@@ -165,9 +168,11 @@ impl Sm {
         };
         let result = exec::step(&mut self.threads[w], &mut self.slots[index].cta, &mut env, effect);
         if self.printed.len() > printed {
+            seldom();
             x.printed.extend(self.printed.drain(..).map(|text| (time, text)));
         }
         if let Err(fault) = result {
+            seldom();
             self.halted = true;
             x.fault = Some((time, fault));
             return false;
@@ -177,6 +182,7 @@ impl Sm {
         if op.port == Port::Sp
             && let Some(issue) = &mut self.hooks.issue
         {
+            seldom();
             match issue.shape(&IssueQuery { now: self.now, warp: w, lanes, fp: op.fp }) {
                 Shape::Whole => {}
                 Shape::Permuted(mask) => first = mask,
@@ -186,6 +192,7 @@ impl Sm {
         if op.port == Port::Sp
             && let Some(hook) = &mut self.hooks.lanes
         {
+            seldom();
             hook.issued(&IssueQuery { now: self.now, warp: w, lanes: first | second, fp: op.fp });
         }
         self.issued[op.port as usize] += 1;

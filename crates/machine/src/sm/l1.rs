@@ -7,6 +7,7 @@
 use crate::cache::{Mshr, Probe, SECTOR_BYTES, TagArray};
 use crate::message::{Femtoseconds, Outbox, Request, RequestKind, Traffic, packet_flits};
 use crate::ring::Ring;
+use crate::seldom::seldom;
 use crate::spec::CacheSpec;
 use serde::{Deserialize, Serialize};
 
@@ -200,6 +201,7 @@ impl L1 {
                 self.left[entry as usize] = sectors as u8;
                 self.since[entry as usize] = now;
                 if self.log.on {
+                    seldom();
                     self.log.requested.push(entry as u16);
                 }
                 let old = self.tags.replace(at, line);
@@ -273,6 +275,7 @@ impl L1 {
         self.latency.0 += now - self.since[e];
         self.latency.1 += 1;
         if self.log.on {
+            seldom();
             self.log.answered.push(entry as u16);
         }
         self.mshr.tags(entry).iter().for_each(|&tag| self.ready.push(tag));

@@ -13,6 +13,7 @@
 use crate::activity::SmEvent;
 use crate::message::{AtomicPayload, AtomicResult, Reply, ReplyKind, Request, RequestKind, Traffic};
 use crate::ring::Ring;
+use crate::seldom::seldom;
 use crate::sm::coalesce::{self, Route, Transaction};
 use crate::sm::collector::{Collector, Flight};
 use crate::sm::hear::Hear;
@@ -228,6 +229,7 @@ impl Ldst {
         list.shared = false;
         // What an effect says of accesses counts only where there was one: a fence leaves it as it was.
         if effect.kind == EffectKind::Fence || effect.executed == 0 {
+            seldom();
             let awaited = !list.store && effect.kind != EffectKind::Fence;
             if awaited {
                 let id = self.take_load(effect, warp, 0);
@@ -240,6 +242,7 @@ impl Ldst {
             list.shared_cycles = coalesce::shared_cycles(access, self.banks, atomic);
         }
         if atomic {
+            seldom();
             coalesce::atomics(access, &effect.atomic, &mut list.transactions, &mut list.payloads);
         } else if access.global != 0 {
             coalesce::global(access, list.store, &mut list.transactions);
@@ -385,6 +388,7 @@ impl Ldst {
                 }
             }
             ReplyKind::Atomic => {
+                seldom();
                 let id = reply.tag as u16;
                 self.answered(id);
                 let load = self.loads[id as usize];
@@ -418,6 +422,7 @@ impl Ldst {
     fn answered(&mut self, id: u16) {
         self.past -= 1;
         if self.log.on {
+            seldom();
             self.log.answered.push(id);
         }
     }

@@ -30,6 +30,7 @@ use crate::hooks::{CycleFacts, CycleKind, Event, LanesHook, Report, SmHooks, SmS
 use crate::kernel::{Kernel, PORTS};
 use crate::message::{Femtoseconds, ReplyKind, Traffic, packet_flits};
 use crate::ring::Ring;
+use crate::seldom::seldom;
 use crate::sm::alu::Alus;
 use crate::sm::collector::Collector;
 use crate::sm::counts::Counts;
@@ -467,9 +468,11 @@ impl Sm {
         c.activity.cycles += cycles;
         self.groups.advance(cycles);
         if self.followed {
+            seldom();
             self.hooks.advance(self.now, self.now + cycles);
         }
         if self.hooks.datapath.is_some() {
+            seldom();
             self.interval.cycles += cycles;
             self.interval.outstanding += self.warps.in_ldst.count_ones() as u64 * cycles;
         }
@@ -487,13 +490,16 @@ impl Sm {
         let time = self.clock.time(self.now);
         self.counts.stepped += 1;
         if self.now >= self.interval.end && self.warps.resident != 0 {
+            seldom();
             self.tune();
         }
         if self.now >= self.groups.wake_at {
+            seldom();
             self.groups.act(self.now, &mut self.counts.activity);
             self.set_widths();
         }
         if self.now >= self.act_at && self.warps.resident != 0 {
+            seldom();
             self.act(kernel);
         }
         self.deliver(time, kernel, x);
@@ -508,7 +514,12 @@ impl Sm {
             let delayed = self.collector.step(kernel, written);
             self.counts.counters.register_bank_conflicts += delayed as u64;
         }
-        let observed = if self.observed { Some((self.cycle_facts(), self.issued)) } else { None };
+        let observed = if self.observed {
+            seldom();
+            Some((self.cycle_facts(), self.issued))
+        } else {
+            None
+        };
         if self.now >= self.sampler.next {
             self.issue_and_sample(time, kernel, x, memory, effect);
         } else {
@@ -516,16 +527,19 @@ impl Sm {
         }
         self.fetch.step(self.now, kernel, &mut self.warps, &self.threads, &mut self.counts);
         if let Some((facts, before)) = observed {
+            seldom();
             self.tell_requests();
             let issued = self.issued.iter().zip(before).map(|(now, before)| now - before).sum::<u64>() as u32;
             self.passed(CycleKind::of(&CycleFacts { issued, ..facts }), 1);
         }
         if self.watched {
+            seldom();
             self.watch(kernel);
         }
         self.account(1);
         self.now += 1;
         if self.groups.draining {
+            seldom();
             self.settle();
         }
     }
@@ -566,10 +580,12 @@ impl Sm {
             self.returned_credits.pop();
         }
         while let Some(start) = self.starts.front().copied().filter(|s| s.time <= time) {
+            seldom();
             self.starts.pop_front();
             self.start_cta(kernel, start.cta);
         }
         while let Some(result) = self.heap_results.front().filter(|r| r.time <= time) {
+            seldom();
             let w = result.warp as usize;
             if let Some((pc, lane, address)) = result.invalid {
                 let (warp, cta) = (&self.threads[w], &self.slots[self.warps.of[w].cta as usize].cta);
@@ -589,6 +605,7 @@ impl Sm {
         }
         let mut asleep = self.warps.asleep;
         while asleep != 0 {
+            seldom();
             let w = asleep.trailing_zeros() as usize;
             asleep &= asleep - 1;
             if self.warps.of[w].wake <= self.now {
@@ -653,6 +670,7 @@ impl Sm {
             let arrived = packet_flits(reply.kind.data_sectors(), self.flit_bytes);
             hear.counts.events(SmEvent::FlitIn, arrived.into());
             if reply.traffic == Traffic::Instruction {
+                seldom();
                 self.fetch.l1i.fill(reply.tag, self.now);
             } else {
                 self.ldst.take(self.now, reply, &mut hear);
@@ -663,10 +681,12 @@ impl Sm {
         *committed += hear.lanes;
         let written = hear.written;
         if self.fetch.l1i.sending() {
+            seldom();
             self.fetch.l1i.send(&mut port);
         }
         self.counts.events(SmEvent::FlitOut, flits);
         if self.ending != 0 {
+            seldom();
             self.retire(time, x);
         }
         written
