@@ -15,10 +15,10 @@ pub use governor::{ChipView, GovernorHook, LaunchView, Order, SmView, WarpCounts
 pub use report::Report;
 pub use state::{AHEAD, Ahead, SmState};
 
-use crate::seldom::seldom;
 use crate::activity::{COMPONENTS, LaneResidency};
 use crate::kernel::Port;
 use crate::message::Femtoseconds;
+use crate::seldom::seldom;
 use crate::sm::warps::Warps;
 use crate::stats::Slot;
 use serde::{Deserialize, Serialize};

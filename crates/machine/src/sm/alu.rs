@@ -5,8 +5,8 @@
 
 use crate::hooks::{LanesHook, StartQuery};
 use crate::kernel::{Kernel, Port};
-use crate::sm::collector::{Collector, Flight};
 use crate::seldom::seldom;
+use crate::sm::collector::{Collector, Flight};
 use crate::spec::Spec;
 use crate::table::Table;
 use serde::{Deserialize, Serialize};
