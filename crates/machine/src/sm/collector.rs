@@ -77,6 +77,10 @@ impl Flight {
     }
 }
 
+/// A GTX 480's six collector units for SP instructions have two ports in and two out (GPGPU-Sim's configuration of it).
+/// µC-States' big core has twelve: half of them still serve two instructions a cycle, as those of its small core do.
+const SP_COLLECTORS_PER_PORT: u32 = 3;
+
 /// A stage between issue and execution; each has an entry per port. In the order in which components count them as busy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stage {
@@ -194,7 +198,9 @@ impl Collector {
         self.room[Stage::Ocex.of(p)] = of_width(ocex);
         let count = (self.first[p + 1] - self.first[p]) as u32;
         let on = (count * units).div_ceil(of.max(1)).max(1);
-        self.ports[p] = (width * units).div_ceil(of.max(1)).max(1) as u8;
+        // More ports than the registers have entries for make a difference only here.
+        let all = if port == Port::Sp { width.max(count / SP_COLLECTORS_PER_PORT) } else { width };
+        self.ports[p] = (all * units).div_ceil(of.max(1)).max(1) as u8;
         self.powered = self.powered & !self.of_port[p] | ((1u64 << on) - 1) << self.first[p];
     }
 
