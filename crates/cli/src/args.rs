@@ -88,8 +88,10 @@ Exit code: 0 fine; 1 a run failed (fault, deadlock, limit, wrong results, interr
 /// Splits of the leakage among components.
 #[derive(Clone, Copy, Debug, ValueEnum)]
 pub enum Leakage {
-    /// So that about half of the execution units' energy is static (Origami)
+    /// The GPU's own: `area` for kepler-big and kepler-small, `origami` for the others
     Default,
+    /// So that about half of the execution units' energy is static (Origami)
+    Origami,
     /// In proportion to area (µC-States)
     Area,
     /// As GPUWattch's McPAT reports it
@@ -100,6 +102,7 @@ impl From<Leakage> for LeakageSplit {
     fn from(leakage: Leakage) -> LeakageSplit {
         match leakage {
             Leakage::Default => LeakageSplit::Default,
+            Leakage::Origami => LeakageSplit::Origami,
             Leakage::Area => LeakageSplit::Area,
             Leakage::Mcpat => LeakageSplit::Mcpat,
         }

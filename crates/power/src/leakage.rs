@@ -1,6 +1,6 @@
 //! Leakage of each component at nominal voltage, under each split.
 //!
-//! The splits differ in how the watts are shared out, not in their sum, with one exception: under `area` the two
+//! A table names the split that is its default; without, it is that of its rows. The splits differ in how the watts are shared out, not in their sum, with one exception: under `area` the two
 //! GPUs of µC-States have one density, so that what the big one leaks more than the small one follows from area.
 
 use crate::component::{COMPONENTS, Component};
@@ -14,8 +14,9 @@ pub(crate) fn leakage(table: &EnergyTable, spec: &Spec, split: LeakageSplit) -> 
     for &component in Component::ALL {
         watts[component as usize] = default_watts(table, spec, component);
     }
+    let split = if split == LeakageSplit::Default { table.leakage.split } else { split };
     match split {
-        LeakageSplit::Default => {}
+        LeakageSplit::Default | LeakageSplit::Origami => {}
         LeakageSplit::Area => by_area(table, spec, &mut watts),
         LeakageSplit::Mcpat => as_mcpat(table, spec, &mut watts),
     }

@@ -7,9 +7,11 @@ use warpwatt_machine::spec::VfModel;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum LeakageSplit {
-    /// Execution units about 20 % of the total on an average kernel, half of it static (Origami's figures).
+    /// The energy table's own.
     #[default]
     Default,
+    /// The table's rows: execution units about 20 % of the total on an average kernel, half of it static (Origami's figures).
+    Origami,
     /// In proportion to area, 60 % in the SMs and 40 % outside (µC-States §5).
     Area,
     /// As McPAT reports it: 4.87 W for a GTX 480's execution units.

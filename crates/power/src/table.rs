@@ -2,6 +2,7 @@
 
 use crate::component::Component;
 use crate::error::PowerError;
+use crate::options::LeakageSplit;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use warpwatt_machine::spec::Spec;
@@ -125,13 +126,20 @@ pub struct McpatSplit {
     pub execution_w: f64,
 }
 
-/// Splits other than the default.
+/// Splits other than that of the rows.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[allow(missing_docs)]
 pub struct Splits {
+    /// The one that holds where nobody asks for another.
+    #[serde(default, skip_serializing_if = "is_rows")]
+    pub split: LeakageSplit,
     pub area: AreaSplit,
     pub mcpat: McpatSplit,
+}
+
+fn is_rows(split: &LeakageSplit) -> bool {
+    *split == LeakageSplit::Default
 }
 
 /// How `physical` energies are made.
