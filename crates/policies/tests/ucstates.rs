@@ -4,7 +4,7 @@ mod common;
 
 use common::{cycles, find, hold, model, preset, run, select, threads};
 use warpwatt_machine::activity::{COMPONENTS, LaneState};
-use warpwatt_machine::hooks::DatapathQuery;
+use warpwatt_machine::hooks::{DatapathQuery, Policy};
 use warpwatt_machine::spec::Spec;
 use warpwatt_policies::datapath::{EX, IDOC, IFID, OC, OCEX, SCH, response_time};
 use warpwatt_policies::ucstates::algorithm::{Phase, Seen, Thresholds, decide};
@@ -133,6 +133,39 @@ fn utilization_is_over_the_full_or_the_powered_width() {
     let powered = Seen::of(&query, true);
     assert_eq!((powered.utilization[EX[0]], powered.utilization[SCH]), (0.3, 0.5));
     assert_eq!((powered.utilization[OC[0]], powered.scheduler[0]), (0.05, 0.4));
+}
+
+/// EX_SP is busy 55 % of the time; half of IDOC_SP and of the schedulers is off, and has as much to do as it can.
+#[test]
+fn what_has_become_the_bottleneck_is_tuned_up_again() {
+    let groups = Spec::preset("kepler-big").unwrap().component_groups();
+    let mut query = DatapathQuery {
+        now: 2048,
+        cycles: 1000,
+        busy: [0; COMPONENTS],
+        entries: [2, 4, 2, 2, 2, 12, 16, 4, 2, 2, 2, 2, 2, 2],
+        groups,
+        on: groups,
+        decoded: [1200, 0, 0],
+        issued: [1100, 0, 0],
+        entered: 0,
+        outstanding: 0,
+    };
+    (query.busy[EX[0]], query.busy[IDOC[0]]) = (1100, 1000);
+    (query.on[IDOC[0]], query.on[SCH]) = (1, 2);
+    let (mut full, mut powered) = (UP, UP);
+    (full[IDOC[0]], powered[IDOC[0]]) = (true, true);
+    decide(Phase::Paths, &Seen::of(&query, false), &PAPER, &mut full);
+    decide(Phase::Paths, &Seen::of(&query, true), &PAPER, &mut powered);
+    assert_eq!((full[IDOC[0]], powered[IDOC[0]]), (true, false));
+    // The controller: its second phase looks at the width that is on, its first one at all.
+    let selection = select(&Spec::preset("kepler-big").unwrap(), "ucstates", &[]);
+    let mut hook = selection.sm(&Spec::preset("kepler-big").unwrap(), 0).datapath.unwrap();
+    (query.busy[EX[0]], query.on[EX[0]]) = (200, 1);
+    assert_eq!(hook.decide(&query)[EX[0]], 1, "0.1 of the full width is below the threshold");
+    (query.busy[EX[0]], query.on[EX[0]]) = (1100, 2);
+    assert_eq!(hook.decide(&query)[IDOC[0]], 2);
+    assert_eq!(hook.decide(&query)[SCH], 4, "0.55 of two schedulers, 0.275 of four");
 }
 
 #[test]

@@ -5,8 +5,12 @@
 //! of the three paths; scheduler and fetch. What is tuned down drains first. Instruction decoder, schedulers, EX_SP and
 //! EX_SFU lose power (break-even time 19, wake-up 9 cycles, §2.3), everything else only its clock.
 //!
-//! *Decisions*: utilization is over the full width, as §4 computes it for EX_SP ("dividing … by the total number of SPs");
-//! `denominator=powered` takes the groups that were on. An instruction is outstanding in EX_LDST from when it enters to when
+//! *Decisions*: in the first phase utilization is over the full width, as §4 computes it for EX_SP ("dividing … by the total
+//! number of SPs"). In the others it is over the groups that were on: a component that is tuned down doubles its
+//! utilization (§4, "Component Interactions"; §6.1 on IFID and SCH), so that it is tuned up again when it has become the
+//! bottleneck. Over the full width half a component could never show more than 0.5, stay below a busier EX unit for good,
+//! and IFID, which handles no less than SCH, would never be tuned down. `denominator=full` and `=powered` take one for all
+//! phases. An instruction is outstanding in EX_LDST from when it enters to when
 //! a load's results are there, or a store has left the unit; J counts warps (§4). A group without power stays off for the
 //! break-even time at least, which no interval of the paper's comes near; what being gated costs is the break-even time's
 //! leakage. IFID: a fetch unit with its decoder is a group. The register file's bandwidth is halved, and its dynamic energy
@@ -41,6 +45,8 @@ pub const PAPER: Paper = Paper {
 policy_choices! {
     /// Width that utilization is relative to.
     Denominator {
+        /// All groups in the first phase, those that are on in the others.
+        ByPhase = "by-phase",
         /// All groups.
         Full = "full",
         /// Those that are on.
@@ -64,7 +70,18 @@ policy_parameters! {
         /// Cycles from tune-up until a group without power works.
         wake_up: u32 = 9, number("cycles", 0.0, 100_000.0).from("µC-States §2.3; §6.4: 15, 21");
         /// Utilization of the full width, or of the groups that are on.
-        denominator: Denominator = Denominator::Full, plain().from("µC-States §4");
+        denominator: Denominator = Denominator::ByPhase, plain().from("µC-States §4, §6.1");
+    }
+}
+
+impl Denominator {
+    /// Whether a phase counts the groups that are on only.
+    fn powered(self, phase: Phase) -> bool {
+        match self {
+            Denominator::ByPhase => phase != Phase::Execute,
+            Denominator::Full => false,
+            Denominator::Powered => true,
+        }
     }
 }
 
@@ -175,8 +192,8 @@ impl DatapathHook for Controller {
     fn decide(&mut self, query: &DatapathQuery) -> [u32; COMPONENTS] {
         let p = &self.parameters;
         let thresholds = Thresholds { utilization: p.th_u, scheduler: p.sch_factor, response: p.th_rt };
-        let seen = Seen::of(query, p.denominator == Denominator::Powered);
         let state = &mut self.state;
+        let seen = Seen::of(query, p.denominator.powered(state.phase));
         let before = state.down;
         decide(state.phase, &seen, &thresholds, &mut state.down);
         for ((tunings, before), after) in state.tunings.iter_mut().zip(before).zip(state.down) {
