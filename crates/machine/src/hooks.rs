@@ -327,14 +327,25 @@ pub struct Interest {
     pub cycles: bool,
 }
 
+/// An event and its cycle.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Heard {
+    /// The SM's cycle.
+    pub now: u64,
+    /// What happened in it.
+    pub event: Event,
+}
+
 /// Counts.
 pub trait ObserverHook: Hook {
     /// Something happened in a cycle.
     fn event(&mut self, now: u64, event: Event);
 
-    /// Several things happened in a cycle.
-    fn events(&mut self, now: u64, events: &[Event]) {
-        events.iter().for_each(|event| self.event(now, *event));
+    /// Things that happened, in their order. [`Event::Cycles`], [`Event::Requested`] and [`Event::Answered`] come in this
+    /// way, many at a time: before a launch begins, the clock changes, the object is saved, or it is asked for what it
+    /// knows; but maybe after other events of later cycles.
+    fn events(&mut self, heard: &[Heard]) {
+        heard.iter().for_each(|h| self.event(h.now, h.event));
     }
 
     /// What it wants to hear.

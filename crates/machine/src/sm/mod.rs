@@ -27,7 +27,7 @@ mod view;
 
 use crate::activity::{SmActivity, SmEvent};
 use crate::clock::Clock;
-use crate::hooks::{CycleFacts, CycleKind, Event, LanesHook, Report, SmHooks, SmState};
+use crate::hooks::{CycleFacts, CycleKind, Event, Heard, LanesHook, Report, SmHooks, SmState};
 use crate::kernel::{Kernel, PORTS};
 use crate::message::{Femtoseconds, ReplyKind, Traffic, packet_flits};
 use crate::ring::Ring;
@@ -123,9 +123,9 @@ pub struct Sm {
     observed: bool,
     /// What it has not heard of.
     span: observe::Span,
-    /// Scratch: what it is about to hear.
+    /// Collected for them.
     #[serde(skip)]
-    news: Vec<Event>,
+    news: Vec<Heard>,
     /// The next cycle at which a policy's object acts by itself.
     act_at: u64,
     /// The present datapath interval.
@@ -223,6 +223,7 @@ impl Sm {
 
     /// The policy objects' states.
     pub fn save_hooks(&mut self) -> Vec<Vec<u8>> {
+        self.tell_news();
         self.hooks.save()
     }
 
@@ -447,7 +448,7 @@ impl Sm {
         self.fetch.step(self.now, kernel, &mut self.warps, &self.threads, &mut self.counts);
         if let Some((facts, before)) = observed {
             seldom();
-            self.tell_requests();
+            self.note_requests();
             let issued = self.issued.iter().zip(before).map(|(now, before)| now - before).sum::<u64>() as u32;
             self.passed(CycleKind::of(&CycleFacts { issued, ..facts }), 1);
         }

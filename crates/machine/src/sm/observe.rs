@@ -1,9 +1,10 @@
 //! What observers are told of the SM's cycles: their kinds ([`CycleKind`]), and requests that go out and are answered.
 //!
-//! One classification a cycle serves all observers; cycles of one kind in a row are told as one, before anything else
-//! happens that observers hear of. Nothing of this is done unless an observer wants it.
+//! One classification a cycle serves all observers; cycles of one kind in a row are told as one. All of it is collected,
+//! and told many events at a time: an observer then runs through them without a call for each. Nothing of this is done
+//! unless an observer wants it.
 
-use crate::hooks::{CycleFacts, CycleKind, Event, L1Cache, Outstanding};
+use crate::hooks::{CycleFacts, CycleKind, Event, Heard, L1Cache, Outstanding};
 use crate::kernel::Port;
 use crate::sm::Sm;
 use serde::{Deserialize, Serialize};
@@ -14,6 +15,9 @@ pub(super) struct Span {
     kind: CycleKind,
     cycles: u64,
 }
+
+/// So many events are told at once. A cycle adds far fewer.
+const BATCH: usize = 256;
 
 impl Sm {
     /// What decides the kind of a cycle, before anything issues in it. Paused warps wait for nothing.
@@ -49,36 +53,50 @@ impl Sm {
     #[inline]
     pub(super) fn passed(&mut self, kind: CycleKind, cycles: u64) {
         if kind != self.span.kind {
-            self.tell_span();
+            self.end_span();
             self.span.kind = kind;
         }
         self.span.cycles += cycles;
     }
 
-    /// Observers hear of all cycles before the present one.
-    pub(super) fn tell_span(&mut self) {
+    /// What is collected now has all cycles before the present one.
+    #[inline]
+    fn end_span(&mut self) {
         let cycles = std::mem::take(&mut self.span.cycles);
         if cycles > 0 {
-            self.hooks.observe(self.now, Event::Cycles(self.span.kind, cycles));
+            self.news.push(Heard { now: self.now, event: Event::Cycles(self.span.kind, cycles) });
+            if self.news.len() >= BATCH {
+                self.tell_news();
+            }
         }
     }
 
-    /// Observers hear what was answered and what went out in this cycle.
+    /// Observers hear of all cycles before the present one, and of all that was collected.
+    pub(super) fn tell_span(&mut self) {
+        self.end_span();
+        self.tell_news();
+    }
+
+    /// Observers hear what was collected.
+    pub(super) fn tell_news(&mut self) {
+        if !self.news.is_empty() {
+            self.hooks.observers.iter_mut().for_each(|o| o.events(&self.news));
+            self.news.clear();
+        }
+    }
+
+    /// Collects what was answered and what went out in this cycle.
     #[inline]
-    pub(super) fn tell_requests(&mut self) {
+    pub(super) fn note_requests(&mut self) {
         let logs = [&self.ldst.l1d.log, &self.ldst.l1t.log, &self.ldst.l1c.log, &self.fetch.l1i.log, &self.ldst.log];
         if logs.iter().any(|log| !log.requested.is_empty() || !log.answered.is_empty()) {
-            self.tell_logged();
+            self.note_logged();
         }
     }
 
-    fn tell_logged(&mut self) {
-        let mut news = std::mem::take(&mut self.news);
-        let cycles = std::mem::take(&mut self.span.cycles);
-        if cycles > 0 {
-            news.push(Event::Cycles(self.span.kind, cycles));
-        }
-        let ldst = &mut self.ldst;
+    fn note_logged(&mut self) {
+        self.end_span();
+        let (now, news, ldst) = (self.now, &mut self.news, &mut self.ldst);
         let mut logs = [
             (L1Cache::Data, &mut ldst.l1d.log),
             (L1Cache::Texture, &mut ldst.l1t.log),
@@ -86,23 +104,22 @@ impl Sm {
             (L1Cache::Instruction, &mut self.fetch.l1i.log),
             (L1Cache::None, &mut ldst.log),
         ];
+        let answered = |cache, entry| Heard { now, event: Event::Answered(Outstanding { cache, entry }) };
         for (cache, log) in &mut logs {
-            let cache = *cache;
-            news.extend(log.answered.drain(..).map(|entry| Event::Answered(Outstanding { cache, entry })));
+            news.extend(log.answered.drain(..).map(|entry| answered(*cache, entry)));
         }
+        let requested = |cache, entry| Heard { now, event: Event::Requested(Outstanding { cache, entry }) };
         for (cache, log) in &mut logs {
-            let cache = *cache;
-            news.extend(log.requested.drain(..).map(|entry| Event::Requested(Outstanding { cache, entry })));
+            news.extend(log.requested.drain(..).map(|entry| requested(*cache, entry)));
         }
-        self.hooks.observers.iter_mut().for_each(|o| o.events(self.now, &news));
-        news.clear();
-        self.news = news;
     }
 
     /// Somebody observes cycles and requests, or nobody does.
     pub(super) fn set_observed(&mut self, observed: bool) {
         self.observed = observed;
-        self.news.reserve(64);
+        if observed {
+            self.news.reserve(2 * BATCH);
+        }
         let ldst = &mut self.ldst;
         for log in [&mut ldst.l1d.log, &mut ldst.l1t.log, &mut ldst.l1c.log, &mut self.fetch.l1i.log, &mut ldst.log] {
             log.on = observed;
