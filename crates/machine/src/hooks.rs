@@ -11,7 +11,7 @@ mod report;
 mod state;
 
 pub use cycle::{CycleFacts, CycleKind};
-pub use governor::{ChipView, GovernorHook, LaunchView, Order, SmView, WarpCounts, WarpSums};
+pub use governor::{ChipView, Foresight, Future, GovernorHook, LaunchView, Order, SmView, WarpCounts, WarpSums};
 pub use report::Report;
 pub use state::{AHEAD, Ahead, SmState};
 

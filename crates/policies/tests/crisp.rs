@@ -79,6 +79,7 @@ fn origami_and_a_controller_run_together() {
         assert!(report.count("dvfs.decisions") > 0);
     }
     checkpoint(&spec, &select(&spec, "origami+crisp-edp", &settings));
+    checkpoint(&spec, &select(&spec, "oracle-edp", &["oracle-edp.interval_us=2"]));
 }
 
 #[test]
@@ -126,6 +127,40 @@ fn a_memory_bound_kernel_is_slowed_down_and_saves_energy() {
     assert!(report.count("dvfs.switches") > 0);
     assert!(energy(&stats) < energy(&plain));
     assert!(stats.samples.iter().any(|s| s.core_mhz < 700.0 && s.core_volts < 1.0));
+}
+
+#[test]
+fn an_oracle_loses_next_to_nothing_by_being_greedy() {
+    let spec = crisp();
+    let selection = select(&spec, "oracle-edp", &["oracle-edp.interval_us=5"]);
+    for program in [Program { n: 60, ..find("chase") }, long()] {
+        let edp = |stats| {
+            let energy = model(&spec, &Selection::default()).run(stats).total.joules.total();
+            energy * launch_time(stats) as f64
+        };
+        let (plain, _) = run(&program, &spec, threads(1), &Selection::default());
+        let (stats, report) = run(&program, &spec, threads(1), &selection);
+        assert!(report.count("dvfs.decisions") > 0);
+        assert!(edp(&stats) <= 1.01 * edp(&plain), "{}: {}", program.kernel, edp(&stats) / edp(&plain));
+    }
+}
+
+#[test]
+fn an_oracle_that_may_lose_nothing_stays_and_one_that_may_lose_much_saves() {
+    let spec = crisp();
+    let run_with =
+        |settings: &[&str]| run(&find("chase"), &spec, threads(1), &select(&spec, "oracle-energy", settings));
+    let (careful, _) = run_with(&["oracle-energy.interval_us=2", "oracle-energy.loss=0.001"]);
+    let (generous, report) = run_with(&["oracle-energy.interval_us=2", "oracle-energy.loss=1"]);
+    let energy = |stats| model(&spec, &Selection::default()).run(stats).total.joules.total();
+    assert!(report.count("dvfs.switches") > 0);
+    assert!(energy(&generous) < energy(&careful));
+    assert!(launch_time(&generous) >= launch_time(&careful));
+}
+
+/// Time of all launches, fs.
+fn launch_time(stats: &warpwatt_machine::stats::RunStats) -> u64 {
+    stats.launches.iter().map(|l| l.end - l.start).sum()
 }
 
 #[test]

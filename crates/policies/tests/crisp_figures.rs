@@ -161,7 +161,10 @@ fn at_the_same_clock_every_model_predicts_the_time_itself() {
 #[test]
 fn towards_a_higher_clock_only_exposed_computation_scales() {
     // §5.2: T_Memory + T_CSP^Stall + T_CSP^Comp × f_c / f.
-    assert_eq!(FIG_6.totals::<Crisp>().times().predict(Form::StalledPath, 0.5), 21.0 + 1.0 + 4.5);
+    let times = FIG_6.totals::<Crisp>().times();
+    assert_eq!(times.predict(Form::StalledPath, 0.5), 21.0 + 1.0 + 4.5);
+    // `upwards=stalls`: the 17 cycles under the path scale as well.
+    assert_eq!(times.predict_stalls_alone(0.5), 4.0 + 1.0 + 26.0 / 2.0);
 }
 
 #[test]

@@ -17,6 +17,9 @@ use crate::sm::exchange::CtaStart;
 use crate::spec::VfLevel;
 use crate::stats::Decision;
 use serde::{Deserialize, Serialize};
+use std::sync::RwLock;
+use warpwatt_simt::device::DeviceError;
+use warpwatt_simt::memory::GlobalMemory;
 
 /// Clocks in force, and changes under way.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -59,11 +62,11 @@ impl Gpu {
         let clocks = &self.state.clocks;
         // The question's own time, though it be past: a checkpoint or a sample at this very boundary must not put it off.
         let ask = self.governor.as_ref().map_or(u64::MAX, |_| self.state.sms[0].clock().time_or_never(clocks.ask_at));
-        clocks.changes.iter().map(|c| c.0).fold(ask, u64::min)
+        clocks.changes.iter().map(|c| c.0).fold(ask.min(self.trial_until), u64::min)
     }
 
     /// The engine has stopped: due changes take effect, and the governor is asked if its time has come.
-    pub(super) fn govern(&mut self) {
+    pub(super) fn govern(&mut self, memory: &RwLock<GlobalMemory>) -> Result<(), DeviceError> {
         let now = self.state.now;
         let due: Vec<_> = self.state.clocks.changes.iter().copied().filter(|c| c.0 <= now).collect();
         self.state.clocks.changes.retain(|c| c.0 > now);
@@ -73,13 +76,17 @@ impl Gpu {
         }
         let tick = self.state.sms[0].clock().tick_at(now);
         if tick < self.state.clocks.ask_at {
-            return;
+            return Ok(());
         }
         if self.governor.as_ref().is_some_and(|g| g.wants_activity()) {
             self.close_sample(0);
         }
-        let Some(r) = &self.state.running else { return };
-        let Some(mut governor) = self.governor.take() else { return };
+        let Some(mut governor) = self.governor.take() else { return Ok(()) };
+        let futures = governor.foresees().map_or(Ok(Vec::new()), |wish| self.foresee(&wish, memory))?;
+        let Some(r) = &self.state.running else {
+            self.governor = Some(governor);
+            return Ok(());
+        };
         let mut views: Vec<_> = self.state.sms.iter_mut().map(|sm| sm.view()).collect();
         for (i, (view, sm)) in views.iter_mut().zip(&mut self.state.sms).enumerate() {
             view.cta_limit = r.dispatcher.allowed(i);
@@ -95,7 +102,8 @@ impl Gpu {
             ctas_per_sm: r.stats.ctas_per_sm,
         };
         let activity = self.state.samples.get(self.state.clocks.seen..).unwrap_or_default();
-        let view = ChipView { time: now, cycle: tick, launch, core_mhz, dram_mhz, sms: &views, activity };
+        let view =
+            ChipView { time: now, cycle: tick, launch, core_mhz, dram_mhz, sms: &views, activity, futures: &futures };
         let orders = governor.decide(&view);
         self.state.clocks.seen = self.state.samples.len();
         let mut notes = Vec::new();
@@ -112,6 +120,7 @@ impl Gpu {
         let cta_limits = (0..self.state.sms.len()).map(allowed).collect();
         let decision = Decision { time: now, cycle: tick, launch: index, core_mhz, dram_mhz, cta_limits, notes };
         self.state.decisions.push(decision);
+        Ok(())
     }
 
     /// A launch is about to begin: the governor is told.
@@ -148,7 +157,7 @@ impl Gpu {
         }
     }
 
-    fn order_clock(&mut self, memory: bool, mhz: f64) {
+    pub(super) fn order_clock(&mut self, memory: bool, mhz: f64) {
         let dvfs = &self.spec.dvfs;
         let levels = if memory { &dvfs.mem_levels } else { &dvfs.core_levels };
         let Some(mhz) = nearest(levels, mhz) else { return };
@@ -176,7 +185,7 @@ impl Gpu {
     }
 
     /// Closes the sample now, at a window boundary, for clocks that change.
-    fn close_sample(&mut self, transitions: u32) {
+    pub(super) fn close_sample(&mut self, transitions: u32) {
         let now = self.state.now;
         let (counters, events) = self.memory_side.take_tally();
         if let Some(r) = self.state.running.as_mut() {

@@ -5,6 +5,7 @@ pub mod engine;
 pub mod mix;
 pub mod options;
 
+mod foresee;
 mod govern;
 mod snapshot;
 
@@ -95,6 +96,8 @@ pub struct Gpu {
     governor: Option<Box<dyn GovernorHook>>,
     /// A restored run that the host program is still replaying.
     replay: Option<Replay>,
+    /// Where the future that is being tried ends.
+    trial_until: Femtoseconds,
 }
 
 /// What a restored GPU keeps until the host program has come to the launch that was in progress: until then host calls
@@ -163,6 +166,7 @@ impl Gpu {
             checkpoint: None,
             governor: None,
             replay: None,
+            trial_until: Femtoseconds::MAX,
         };
         for (memory, mhz) in [(false, gpu.options.core_mhz), (true, gpu.options.dram_mhz)] {
             if let Some(mhz) = mhz {
@@ -266,6 +270,9 @@ impl Gpu {
     fn drive(&mut self, memory: &RwLock<warpwatt_simt::memory::GlobalMemory>) -> Result<(), DeviceError> {
         loop {
             let state = &self.state;
+            if state.now >= self.trial_until {
+                return Ok(());
+            }
             let limit_at = self.options.max_cycles.map_or(u64::MAX, |c| state.sms[0].clock().time_or_never(c));
             let sample_at = state.sms[0].clock().time_or_never(state.next_sample);
             let attention_at = self.attention_at();
@@ -307,7 +314,7 @@ impl Gpu {
             .run();
             match pause {
                 Pause::Sample(cut) => self.sampled(&cut),
-                Pause::Attention => self.govern(),
+                Pause::Attention => self.govern(memory)?,
                 Pause::Checkpoint => {
                     let bytes = self.save_with(memory);
                     if let Some(keep) = self.checkpoint.as_mut() {

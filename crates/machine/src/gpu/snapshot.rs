@@ -60,6 +60,11 @@ struct Loaded {
 
 impl Gpu {
     pub(super) fn save_with(&mut self, memory: &RwLock<GlobalMemory>) -> Vec<u8> {
+        zstd::encode_all(&self.save_plain(memory)[..], LEVEL).unwrap_or_default()
+    }
+
+    /// A snapshot that is not compressed.
+    pub(super) fn save_plain(&mut self, memory: &RwLock<GlobalMemory>) -> Vec<u8> {
         let memory = memory.read().unwrap_or_else(PoisonError::into_inner);
         self.state.hooks = self.state.sms.iter_mut().map(|sm| sm.save_hooks()).collect();
         self.state.governor = self.governor.as_ref().map(|g| g.save()).unwrap_or_default();
@@ -70,8 +75,22 @@ impl Gpu {
             memory_side: self.memory_side.state(),
             memory: &memory,
         };
-        let bytes = postcard::to_allocvec(&saved).unwrap_or_default();
-        zstd::encode_all(&bytes[..], LEVEL).unwrap_or_default()
+        postcard::to_allocvec(&saved).unwrap_or_default()
+    }
+
+    /// Goes back to what this GPU was when it was saved, without its governor. Says whether it could.
+    pub(super) fn go_back(&mut self, plain: &[u8], memory: &RwLock<GlobalMemory>) -> bool {
+        let Ok(loaded) = postcard::from_bytes::<Loaded>(plain) else { return false };
+        let mut last = std::mem::replace(&mut self.state, loaded.state);
+        let states = std::mem::take(&mut self.state.hooks);
+        let mut right = true;
+        for (i, (sm, old)) in self.state.sms.iter_mut().zip(&mut last.sms).enumerate() {
+            sm.set_skip(!self.options.no_skip);
+            right &= sm.succeed(old, states.get(i).map_or(&[], |s| s)).is_ok();
+        }
+        self.memory_side.restore(loaded.memory_side);
+        *memory.write().unwrap_or_else(PoisonError::into_inner) = loaded.memory;
+        right
     }
 
     /// Goes on from a snapshot. The host program must be replayed with the same calls: what it loads, allocates and writes

@@ -99,6 +99,30 @@ pub struct ChipView<'a> {
     /// What was counted since the last question, in time order, for a governor that wants it
     /// ([`GovernorHook::wants_activity`]).
     pub activity: &'a [Sample],
+    /// What will be, for a governor that wants to know ([`GovernorHook::foresees`]).
+    pub futures: &'a [Future],
+}
+
+/// Which futures a governor wants to know: those of SM clocks, over a time that begins with the question.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Foresight {
+    /// SM clocks, MHz.
+    pub mhz: Vec<f64>,
+    /// How far ahead.
+    pub time: Femtoseconds,
+}
+
+/// What comes if the SMs have another clock from now on: to the end of the time asked for, or of the launch.
+#[derive(Clone, Debug)]
+pub struct Future {
+    /// SM clock ordered, MHz.
+    pub mhz: f64,
+    /// How much time it is.
+    pub time: Femtoseconds,
+    /// Warp instructions issued in it.
+    pub instructions: u64,
+    /// Activity in it.
+    pub activity: Vec<Sample>,
 }
 
 /// A governor's order. It takes effect at the first window boundary at or after it was given.
@@ -135,6 +159,12 @@ pub trait GovernorHook: Hook {
     /// Wants [`ChipView::activity`]: each question then closes an activity sample.
     fn wants_activity(&self) -> bool {
         false
+    }
+
+    /// Futures that it wants to be shown with the next question. No hardware has them: they are simulated, each from the
+    /// present state, which is then taken up again.
+    fn foresees(&self) -> Option<Foresight> {
+        None
     }
 
     /// A launch is about to begin. Clocks ordered before the first one are the run's first: no transition.

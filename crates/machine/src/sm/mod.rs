@@ -234,6 +234,12 @@ impl Sm {
         Ok(())
     }
 
+    /// Takes the place of what became of this SM: its kernel, and its policy's objects with their saved states.
+    pub fn succeed(&mut self, old: &mut Sm, states: &[Vec<u8>]) -> Result<(), String> {
+        self.kernel = old.kernel.take();
+        self.restore_hooks(std::mem::take(&mut old.hooks), states)
+    }
+
     /// The next cycle to simulate.
     pub fn now(&self) -> u64 {
         self.now

@@ -9,6 +9,7 @@
 //! Costs: the controller's software takes `software` SM cycles in which nothing issues, once per decision; the machine
 //! halts the SMs for the transition time of the GPU when the P-state changes.
 
+use super::Upwards;
 use super::objective::{DynamicEnergy, Energies, Objective, Outlook, PState};
 use super::observer::{TOLD, Totals};
 use super::predict::{Form, Times};
@@ -24,6 +25,8 @@ use warpwatt_power::{Component, PowerModel};
 pub struct Setup {
     /// How the model predicts.
     pub form: Form,
+    /// What does not scale towards a higher clock.
+    pub upwards: Upwards,
     /// What is to be least.
     pub objective: Objective,
     /// How dynamic energy is predicted.
@@ -76,12 +79,17 @@ struct Why {
     energy: f64,
 }
 
+/// A GPU's P-states, upwards.
+pub(super) fn states(spec: &Spec) -> Vec<PState> {
+    let mut states: Vec<PState> = spec.dvfs.core_levels.iter().map(|l| PState { mhz: l.mhz, volts: l.volts }).collect();
+    states.sort_by(|a, b| a.mhz.total_cmp(&b.mhz));
+    states
+}
+
 impl Controller {
     /// A controller of a GPU.
     pub fn new(setup: Setup, spec: &Spec) -> Controller {
-        let mut states: Vec<PState> =
-            spec.dvfs.core_levels.iter().map(|l| PState { mhz: l.mhz, volts: l.volts }).collect();
-        states.sort_by(|a, b| a.mhz.total_cmp(&b.mhz));
+        let states = states(spec);
         let own = Own { from: spec.core_mhz, to: spec.core_mhz, spent: vec![0; states.len()], ..Own::default() };
         let transition_us = spec.dvfs.transition_ns / 1000.0;
         Controller { setup, states, spec: spec.clone(), transition_us, own }
@@ -96,8 +104,12 @@ impl Controller {
     /// What is predicted of each P-state, from an interval at `from`.
     fn outlooks(&self, times: &Times, energies: &Energies, from: PState) -> Vec<Outlook> {
         let present = times.predict(self.setup.form, 1.0);
+        let stalls_alone = self.setup.form == Form::StalledPath && self.setup.upwards == Upwards::Stalls;
         let outlook = |state: &PState| {
-            let time = times.predict(self.setup.form, from.mhz / state.mhz) / present;
+            let time = match from.mhz / state.mhz {
+                slower if slower < 1.0 && stalls_alone => times.predict_stalls_alone(slower),
+                slower => times.predict(self.setup.form, slower),
+            } / present;
             Outlook { state: *state, time, energy: energies.at(from, *state, time, self.setup.dynamic) }
         };
         self.states.iter().map(outlook).collect()

@@ -12,6 +12,7 @@
 //! - [`observer`]: a model at an SM, as a policy of its own (`crisp`, `lead` …: any number in one run) it counts launch by
 //!   launch; `warpwatt predict` makes times of it.
 //! - [`objective`], [`governor`]: the controllers `crisp-edp`, `lead-ed2p` … (§4).
+//! - [`oracle`]: what they would do if they knew.
 //!
 //! §3.4 works Fig. 6 out with a load critical path of 20 cycles, 10 of exposed computation and 1 store stall, 54 cycles at
 //! half the clock; the hardware of §3.6 counts 21, 9 and 1 for the same timeline, 52 cycles: §3.4 counts cycle 27 twice, as
@@ -22,11 +23,14 @@
 //! (`store_wait`; by the letter of rule D they are computation). When an interval ends, what is outstanding counts up to
 //! there, and is stamped anew. Dynamic energy is predicted by the work done, ∝ V² (`dynamic`): §4 writes power at the
 //! P-state (∝ V²f) times the present time, which promises a slower clock more than it keeps (`dynamic=power`).
+//! Towards a higher clock all of the load critical path stays, as §5.2 writes it: a controller that has slowed down a kernel
+//! with much computation under loads then sees no gain in going back. `upwards=stalls` scales that computation too.
 
 pub mod governor;
 pub mod model;
 pub mod objective;
 pub mod observer;
+pub mod oracle;
 pub mod predict;
 
 use crate::error::PolicyError;
@@ -54,6 +58,16 @@ policy_choices! {
     }
 }
 
+policy_choices! {
+    /// What stays as it is when CRISP and CRISP-L predict for a higher clock.
+    Upwards {
+        /// The load critical path with the computation under it, as §5.2 has it.
+        Path = "path",
+        /// Stalls alone.
+        Stalls = "stalls",
+    }
+}
+
 policy_parameters! {
     /// Parameters of a model.
     Watching {
@@ -75,6 +89,8 @@ policy_parameters! {
         loss: f64 = 0.01, number("1", 0.0, 10.0).from("CRISP §5.4");
         /// Dynamic energy at another P-state: `power` (V²f × present time) or `work` (V²).
         dynamic: DynamicEnergy = DynamicEnergy::Work, plain().from("decision; CRISP §4 writes `power`");
+        /// What CRISP and CRISP-L keep towards a higher clock: the load critical `path`, or `stalls` alone.
+        upwards: Upwards = Upwards::Path, plain().from("CRISP §5.2");
         /// Cycles in which all warps that are left wait for their stores: `stall` or `compute`.
         store_wait: StoreWait = StoreWait::Stall, plain().from("decision");
         /// Memory latency that MISS counts with; 0 for that of a DRAM read on the idle GPU.
@@ -131,18 +147,24 @@ fn watch<M: Model>(p: Watching, spec: &Spec) -> Built {
     Built { policy: Box::new(maker), power: PolicyPower::default() }
 }
 
-fn control<M: Model>(name: &str, p: Controlling, objective: Objective, spec: &Spec) -> Result<Built, PolicyError> {
+/// The power model that a controller of a GPU with P-states looks at.
+fn power(name: &str, spec: &Spec) -> Result<PowerModel, PolicyError> {
     if spec.dvfs.core_levels.len() < 2 {
         let message = format!("`{name}` chooses among P-states, and {} has fewer than two", spec.name);
         let help = "give dvfs.core_levels more levels, or take another GPU, for example gtx480-crisp".to_owned();
         return Err(PolicyError::Inconsistent { message, help });
     }
-    let power = PowerModel::new(spec, PowerOptions::default()).map_err(|e| PolicyError::Inconsistent {
+    PowerModel::new(spec, PowerOptions::default()).map_err(|e| PolicyError::Inconsistent {
         message: format!("`{name}` cannot estimate power: {e}"),
         help: "take a GPU with an energy table".to_owned(),
-    })?;
+    })
+}
+
+fn control<M: Model>(name: &str, p: Controlling, objective: Objective, spec: &Spec) -> Result<Built, PolicyError> {
+    let power = power(name, spec)?;
     let controller = Setup {
         form: M::FORM,
+        upwards: p.upwards,
         objective,
         dynamic: p.dynamic,
         interval_us: p.interval_us,
@@ -239,6 +261,67 @@ systems! {
     Crit "the critical path": CritModel "crit", CritEdp "crit-edp", CritEd2p "crit-ed2p", CritEnergy "crit-energy";
     Stall "load stalls": StallModel "stall", StallEdp "stall-edp", StallEd2p "stall-ed2p", StallEnergy "stall-energy";
     Miss "stand-alone misses": MissModel "miss", MissEdp "miss-edp", MissEd2p "miss-ed2p", MissEnergy "miss-energy";
+}
+
+policy_parameters! {
+    /// Parameters of an oracle.
+    Foreseeing {
+        /// Time between two decisions, and how far ahead it looks.
+        interval_us: f64 = 10.0, number("µs", 1.0, 1e6).from("CRISP §4");
+        /// Time that `oracle-energy` may lose against the highest clock.
+        loss: f64 = 0.01, number("1", 0.0, 10.0).from("CRISP §5.4");
+    }
+}
+
+/// Makes an oracle.
+#[derive(Debug)]
+struct Foreseer {
+    objective: Objective,
+    interval_us: f64,
+    power: PowerModel,
+}
+
+impl Policy for Foreseer {
+    fn governor(&self, spec: &Spec) -> Option<Box<dyn GovernorHook>> {
+        Some(Box::new(oracle::Oracle::new(self.objective, self.interval_us, self.power.clone(), spec)))
+    }
+}
+
+macro_rules! oracles {
+    ($($own:ident $name:literal $aim:literal $objective:expr;)*) => {
+        $(
+            #[doc = concat!("Of each interval the SM P-state with the least ", $aim, ", found by trying all.")]
+            #[derive(Clone, Copy, Debug)]
+            pub struct $own;
+
+            impl System for $own {
+                type Parameters = Foreseeing;
+                const ABOUT: About = About {
+                    name: $name,
+                    meaning: concat!("of each interval the SM P-state with the least ", $aim, ", found by simulating all"),
+                    paper: PAPER,
+                    hooks: &[HookKind::Governor],
+                    yields: &[],
+                    baseline: BASELINE,
+                    metrics: &[METRICS[0], METRICS[1]],
+                };
+
+                fn build(parameters: Foreseeing, spec: &Spec) -> Result<Built, PolicyError> {
+                    let objective: fn(&Foreseeing) -> Objective = $objective;
+                    let power = power($name, spec)?;
+                    let interval_us = parameters.interval_us;
+                    let maker = Foreseer { objective: objective(&parameters), interval_us, power };
+                    Ok(Built { policy: Box::new(maker), power: PolicyPower::default() })
+                }
+            }
+        )*
+    };
+}
+
+oracles! {
+    OracleEdp "oracle-edp" "energy × delay" |_| Objective::Edp;
+    OracleEd2p "oracle-ed2p" "energy × delay²" |_| Objective::Ed2p;
+    OracleEnergy "oracle-energy" "energy, with a bound on the time lost" |p| Objective::Energy { loss: p.loss };
 }
 
 /// The names of all models.

@@ -55,6 +55,12 @@ impl Times {
         }
     }
 
+    /// The time at a faster clock (`slower` < 1) if all computation scales, that under the load critical path too.
+    pub fn predict_stalls_alone(&self, slower: f64) -> f64 {
+        let stalls = self.load_stall + self.store_stall;
+        stalls + (self.all - stalls).max(0.0) * slower
+    }
+
     /// The time at a clock that is so many times slower (f₁/f₂; less than 1: faster).
     pub fn predict(&self, form: Form, slower: f64) -> f64 {
         match form {

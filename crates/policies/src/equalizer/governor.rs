@@ -209,7 +209,16 @@ mod tests {
 
     fn epoch(g: &mut Governor, clocks: (f64, f64), sms: &[SmView]) -> Vec<Order> {
         let launch = kernel("k");
-        g.decide(&ChipView { time: 0, cycle: 0, launch, core_mhz: clocks.0, dram_mhz: clocks.1, sms, activity: &[] })
+        g.decide(&ChipView {
+            time: 0,
+            cycle: 0,
+            launch,
+            core_mhz: clocks.0,
+            dram_mhz: clocks.1,
+            sms,
+            activity: &[],
+            futures: &[],
+        })
     }
 
     /// So many SMs short of memory, of compute, without work; the rest degenerate.
