@@ -51,18 +51,19 @@ pub(crate) enum ReductionDest {
 
 /// A warp's state. Reused for another CTA by [`Warp::reset`].
 #[derive(Clone, Debug, Serialize, Deserialize)]
+#[repr(C, align(64))] // what every instruction looks at is in two lines of the host's cache
 pub struct Warp {
     pub(crate) stack: Stack,
     /// Rows of special registers, then the frames' registers, then a spare window.
     #[serde(with = "rows")]
     pub(crate) rows: Vec<Row>,
     pub(crate) preds: Vec<u32>,
-    #[serde(with = "rows")]
-    pub(crate) local: Vec<Row>,
-    pub(crate) frames: Vec<Frame>,
     pub(crate) frame: Frame,
     pub(crate) carry: u32,
     pub(crate) reduction: Option<PendingReduction>,
+    pub(crate) frames: Vec<Frame>,
+    #[serde(with = "rows")]
+    pub(crate) local: Vec<Row>,
     warp_in_cta: u32,
 }
 
