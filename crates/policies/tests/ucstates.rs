@@ -109,21 +109,27 @@ fn phase_3_tunes_the_scheduler_down_where_it_is_no_bottleneck() {
     assert_eq!(case([0.25, 0.0, 0.049], [0.9, 0.0, 0.9], 0.0), (true, true));
 }
 
-#[test]
-fn utilization_is_over_the_full_or_the_powered_width() {
+/// What a big core asks after 1000 cycles in which nothing was done, all groups on.
+fn idle_query() -> DatapathQuery {
     let groups = Spec::preset("kepler-big").unwrap().component_groups();
-    let mut query = DatapathQuery {
+    DatapathQuery {
         now: 2048,
         cycles: 1000,
         busy: [0; COMPONENTS],
         entries: [2, 4, 2, 2, 2, 12, 16, 4, 2, 2, 2, 2, 2, 2],
         groups,
         on: groups,
-        decoded: [900, 100, 200],
-        issued: [800, 100, 100],
-        entered: 50,
-        outstanding: 4000,
-    };
+        decoded: [0; 3],
+        issued: [0; 3],
+        entered: 0,
+        outstanding: 0,
+    }
+}
+
+#[test]
+fn utilization_is_over_the_full_or_the_powered_width() {
+    let (decoded, issued) = ([900, 100, 200], [800, 100, 100]);
+    let mut query = DatapathQuery { decoded, issued, entered: 50, outstanding: 4000, ..idle_query() };
     (query.busy[EX[0]], query.busy[OC[0]], query.busy[IFID]) = (300, 600, 500);
     (query.on[EX[0]], query.on[SCH]) = (1, 2);
     let full = Seen::of(&query, false);
@@ -138,19 +144,7 @@ fn utilization_is_over_the_full_or_the_powered_width() {
 /// EX_SP is busy 55 % of the time; half of IDOC_SP and of the schedulers is off, and has as much to do as it can.
 #[test]
 fn what_has_become_the_bottleneck_is_tuned_up_again() {
-    let groups = Spec::preset("kepler-big").unwrap().component_groups();
-    let mut query = DatapathQuery {
-        now: 2048,
-        cycles: 1000,
-        busy: [0; COMPONENTS],
-        entries: [2, 4, 2, 2, 2, 12, 16, 4, 2, 2, 2, 2, 2, 2],
-        groups,
-        on: groups,
-        decoded: [1200, 0, 0],
-        issued: [1100, 0, 0],
-        entered: 0,
-        outstanding: 0,
-    };
+    let mut query = DatapathQuery { decoded: [1200, 0, 0], issued: [1100, 0, 0], ..idle_query() };
     (query.busy[EX[0]], query.busy[IDOC[0]]) = (1100, 1000);
     (query.on[IDOC[0]], query.on[SCH]) = (1, 2);
     let (mut full, mut powered) = (UP, UP);
