@@ -10,7 +10,7 @@ mod governor;
 mod report;
 mod state;
 
-pub use cycle::{CycleFacts, CycleKind};
+pub use cycle::{CycleFacts, CycleKind, Kinds};
 pub use governor::{ChipView, Foresight, Future, GovernorHook, LaunchView, Order, SmView, WarpCounts, WarpSums};
 pub use report::Report;
 pub use state::{AHEAD, Ahead, SmState};
@@ -323,8 +323,15 @@ pub enum Event {
 pub struct Interest {
     /// [`Event::Slot`].
     pub slots: bool,
+    /// From [`Event::Miss`] to [`Event::LoadDone`].
+    pub loads: bool,
     /// From [`Event::Cycles`] on.
     pub cycles: bool,
+}
+
+impl Interest {
+    /// Of launches and the clock everybody hears.
+    pub const NONE: Interest = Interest { slots: false, loads: false, cycles: false };
 }
 
 /// An event and its cycle.
@@ -350,7 +357,7 @@ pub trait ObserverHook: Hook {
 
     /// What it wants to hear.
     fn interest(&self) -> Interest {
-        Interest { slots: true, cycles: false }
+        Interest { slots: true, loads: true, cycles: false }
     }
 
     /// The governor is about to be asked: adds what it shall know of this object, under a name.
@@ -436,8 +443,9 @@ impl SmHooks {
     /// What any observer wants to hear.
     pub fn interest(&self) -> Interest {
         let all = self.observers.iter().map(|o| o.interest());
-        all.fold(Interest { slots: false, cycles: false }, |a, b| Interest {
+        all.fold(Interest::NONE, |a, b| Interest {
             slots: a.slots || b.slots,
+            loads: a.loads || b.loads,
             cycles: a.cycles || b.cycles,
         })
     }

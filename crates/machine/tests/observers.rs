@@ -64,12 +64,13 @@ impl ObserverHook for Watch {
             Event::Launch => self.launches += 1,
             Event::Period(period) => self.period = period,
             Event::Slot(..) => panic!("nobody asked for slots"),
+            Event::Hit { .. } | Event::Miss { .. } | Event::LoadDone { .. } => panic!("nobody asked for loads"),
             _ => {}
         }
     }
 
     fn interest(&self) -> Interest {
-        Interest { slots: false, cycles: true }
+        Interest { cycles: true, ..Interest::NONE }
     }
 
     fn tell(&mut self, _: u64, observed: &mut Vec<(&'static str, Vec<u64>)>) {

@@ -231,7 +231,7 @@ impl ObserverHook for Deaf {
         self.0 += matches!(event, Event::Cycles(CycleKind::Compute, _) | Event::Slot(..)) as u64;
     }
     fn interest(&self) -> Interest {
-        Interest { slots: false, cycles: false }
+        Interest::NONE
     }
 }
 

@@ -31,17 +31,13 @@ pub enum CycleKind {
     Empty,
 }
 
-/// What decides a cycle's kind.
+/// What decides a cycle's kind, together with how many instructions issue in it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CycleFacts {
     /// No warp is resident.
     pub empty: bool,
     /// Issue is halted from outside.
     pub halted: bool,
-    /// Warp instructions issued.
-    pub issued: u32,
-    /// Schedulers.
-    pub schedulers: u32,
     /// Control hazard: some warp's instruction buffer holds a path not taken.
     pub control: bool,
     /// Bank conflict of shared memory or the L1 cache.
@@ -60,39 +56,68 @@ pub struct CycleFacts {
     pub stores: bool,
 }
 
-impl CycleKind {
+/// A cycle's kind, as far as it is known before anything issues in it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Kinds {
+    /// If nothing issues.
+    idle: CycleKind,
+    /// If some schedulers issue.
+    partly: CycleKind,
+    /// If all do.
+    busy: CycleKind,
+}
+
+impl CycleFacts {
+    /// Something outside the SM's pipelines is waited for, by some warp; full queues stand for outstanding stores.
+    #[inline(always)]
+    pub fn outstanding(&self) -> bool {
+        self.load | self.fetch | self.full | self.stores
+    }
+
     /// Applies the dual-issue rule and rules A to D, in the paper's order.
-    #[inline]
-    pub fn of(f: &CycleFacts) -> CycleKind {
-        if f.empty {
-            return CycleKind::Empty;
+    #[inline(always)]
+    pub fn kinds(&self) -> Kinds {
+        let always = |kind| Kinds { idle: kind, partly: kind, busy: kind };
+        if self.empty {
+            return always(CycleKind::Empty);
         }
-        if f.halted {
-            return CycleKind::Halted;
+        if self.halted {
+            return always(CycleKind::Halted);
+        }
+        // (A)
+        if self.control || self.conflict || !self.outstanding() {
+            return always(CycleKind::Compute);
         }
         // All issue slots used: busy; none: idle; else busy if an arithmetic hazard kept the others from issuing.
-        let busy = f.issued > 0 && (f.issued >= f.schedulers || f.arithmetic);
-        // (A); full queues stand for outstanding stores.
-        let outstanding = f.load || f.fetch || f.full || f.stores;
-        if busy || f.control || f.conflict || !outstanding {
-            return CycleKind::Compute;
-        }
-        if f.load || f.fetch {
+        let (busy, hindered) = (CycleKind::Compute, self.arithmetic);
+        let idle = if self.load || self.fetch {
             // (B)
-            if f.memory {
-                return CycleKind::LoadStall;
+            if self.memory || !self.arithmetic && (self.full || self.fetch) {
+                CycleKind::LoadStall
+            } else {
+                CycleKind::Compute
             }
-            if !f.arithmetic && (f.full || f.fetch) {
-                return CycleKind::LoadStall;
-            }
-        } else if f.full {
+        } else if self.full {
             // (C)
-            return CycleKind::StoreStall;
-        } else if f.stores && f.issued == 0 {
-            return CycleKind::StoreWait;
+            CycleKind::StoreStall
+        } else {
+            CycleKind::StoreWait
+        };
+        // (D): what else is not idle computes.
+        let partly = if hindered || idle == CycleKind::StoreWait { busy } else { idle };
+        Kinds { idle, partly, busy }
+    }
+}
+
+impl Kinds {
+    /// So many of the SM's schedulers issued.
+    #[inline(always)]
+    pub fn of(self, issued: u32, schedulers: u32) -> CycleKind {
+        match issued {
+            0 => self.idle,
+            n if n < schedulers => self.partly,
+            _ => self.busy,
         }
-        // (D)
-        CycleKind::Compute
     }
 }
 
@@ -104,8 +129,6 @@ mod tests {
     const IDLE: CycleFacts = CycleFacts {
         empty: false,
         halted: false,
-        issued: 0,
-        schedulers: 2,
         control: false,
         conflict: false,
         load: true,
@@ -116,24 +139,29 @@ mod tests {
         stores: false,
     };
 
+    /// Of a cycle in which no scheduler issues.
+    fn idle(facts: CycleFacts) -> CycleKind {
+        facts.kinds().of(0, 2)
+    }
+
     #[test]
     fn two_issued_are_busy_and_none_is_idle() {
         let waiting = CycleFacts { memory: true, ..IDLE };
-        assert_eq!(CycleKind::of(&CycleFacts { issued: 2, ..waiting }), CycleKind::Compute);
-        assert_eq!(CycleKind::of(&waiting), CycleKind::LoadStall);
+        assert_eq!(waiting.kinds().of(2, 2), CycleKind::Compute);
+        assert_eq!(idle(waiting), CycleKind::LoadStall);
     }
 
     #[test]
     fn one_issued_is_busy_only_beside_an_arithmetic_hazard() {
-        let one = CycleFacts { issued: 1, memory: true, ..IDLE };
-        assert_eq!(CycleKind::of(&one), CycleKind::LoadStall);
-        assert_eq!(CycleKind::of(&CycleFacts { arithmetic: true, ..one }), CycleKind::Compute);
+        let waiting = CycleFacts { memory: true, ..IDLE };
+        assert_eq!(waiting.kinds().of(1, 2), CycleKind::LoadStall);
+        assert_eq!(CycleFacts { arithmetic: true, ..waiting }.kinds().of(1, 2), CycleKind::Compute);
     }
 
     #[test]
     fn of_four_schedulers_all_must_issue() {
-        let four = |issued| CycleFacts { issued, schedulers: 4, memory: true, ..IDLE };
-        assert_eq!([0, 1, 3, 4].map(|n| CycleKind::of(&four(n))), {
+        let waiting = CycleFacts { memory: true, ..IDLE };
+        assert_eq!([0, 1, 3, 4].map(|issued| waiting.kinds().of(issued, 4)), {
             use CycleKind::{Compute, LoadStall};
             [LoadStall, LoadStall, LoadStall, Compute]
         });
@@ -147,7 +175,7 @@ mod tests {
             CycleFacts { conflict: true, ..waiting },
             CycleFacts { load: false, memory: true, ..IDLE },
         ] {
-            assert_eq!(CycleKind::of(&facts), CycleKind::Compute, "{facts:?}");
+            assert_eq!(idle(facts), CycleKind::Compute, "{facts:?}");
         }
     }
 
@@ -155,33 +183,33 @@ mod tests {
     fn rule_b_in_its_order() {
         // A RAW hazard on memory comes before an arithmetic one, that before full queues, those before a fetch stall.
         let all = CycleFacts { memory: true, arithmetic: true, full: true, fetch: true, ..IDLE };
-        assert_eq!(CycleKind::of(&all), CycleKind::LoadStall);
-        assert_eq!(CycleKind::of(&CycleFacts { memory: false, ..all }), CycleKind::Compute);
+        assert_eq!(idle(all), CycleKind::LoadStall);
+        assert_eq!(idle(CycleFacts { memory: false, ..all }), CycleKind::Compute);
         let full = CycleFacts { full: true, ..IDLE };
-        assert_eq!(CycleKind::of(&full), CycleKind::LoadStall);
-        assert_eq!(CycleKind::of(&CycleFacts { fetch: true, ..IDLE }), CycleKind::LoadStall);
+        assert_eq!(idle(full), CycleKind::LoadStall);
+        assert_eq!(idle(CycleFacts { fetch: true, ..IDLE }), CycleKind::LoadStall);
         // A fetch miss is itself an outstanding load.
-        assert_eq!(CycleKind::of(&CycleFacts { fetch: true, load: false, ..IDLE }), CycleKind::LoadStall);
+        assert_eq!(idle(CycleFacts { fetch: true, load: false, ..IDLE }), CycleKind::LoadStall);
     }
 
     #[test]
     fn rule_c_full_queues_without_a_load() {
         let full = CycleFacts { load: false, full: true, arithmetic: true, ..IDLE };
-        assert_eq!(CycleKind::of(&full), CycleKind::StoreStall);
-        assert_eq!(CycleKind::of(&CycleFacts { issued: 1, ..full }), CycleKind::Compute);
+        assert_eq!(idle(full), CycleKind::StoreStall);
+        assert_eq!(full.kinds().of(1, 2), CycleKind::Compute);
     }
 
     #[test]
     fn rule_d_the_rest_is_computation() {
-        assert_eq!(CycleKind::of(&IDLE), CycleKind::Compute);
-        assert_eq!(CycleKind::of(&CycleFacts { arithmetic: true, ..IDLE }), CycleKind::Compute);
+        assert_eq!(idle(IDLE), CycleKind::Compute);
+        assert_eq!(idle(CycleFacts { arithmetic: true, ..IDLE }), CycleKind::Compute);
     }
 
     #[test]
     fn what_the_paper_does_not_name() {
         let stores = CycleFacts { load: false, stores: true, ..IDLE };
-        assert_eq!(CycleKind::of(&stores), CycleKind::StoreWait);
-        assert_eq!(CycleKind::of(&CycleFacts { halted: true, ..stores }), CycleKind::Halted);
-        assert_eq!(CycleKind::of(&CycleFacts { empty: true, halted: true, ..stores }), CycleKind::Empty);
+        assert_eq!(idle(stores), CycleKind::StoreWait);
+        assert_eq!(idle(CycleFacts { halted: true, ..stores }), CycleKind::Halted);
+        assert_eq!(idle(CycleFacts { empty: true, halted: true, ..stores }), CycleKind::Empty);
     }
 }

@@ -4,6 +4,7 @@ use crate::activity::SmEvent;
 use crate::hooks::{Event, SmHooks};
 use crate::kernel::{Kernel, turned};
 use crate::message::AtomicResult;
+use crate::seldom::seldom;
 use crate::sm::counts::Counts;
 use crate::sm::warps::Warps;
 use warpwatt_simt::effect::AtomicDest;
@@ -24,6 +25,8 @@ pub struct Hear<'a> {
     pub ending: &'a mut u64,
     /// The policy's objects.
     pub hooks: &'a mut SmHooks,
+    /// Some observer wants to hear of loads.
+    pub loads_heard: bool,
     /// What the SM counts.
     pub counts: &'a mut Counts,
     /// Lanes that commit in this cycle.
@@ -43,7 +46,7 @@ impl Hear<'_> {
         self.warps.release(w, pc, op, self.kernel);
         self.warps.of[w].loads -= 1;
         self.committed(warp);
-        self.hooks.observe(self.now, Event::LoadDone { warp });
+        self.observe(Event::LoadDone { warp });
         self.lanes += lanes as u64;
         self.counts.events(SmEvent::RegisterWrite, op.writes as u64 * lanes as u64);
         self.written |= turned(op.dest_banks, warp as u32 & (self.banks - 1), self.banks);
@@ -53,13 +56,21 @@ impl Hear<'_> {
     /// A load has looked up the L1 data cache.
     #[inline(always)]
     pub fn looked(&mut self, warp: u8, line: u64, hit: bool) {
-        self.hooks.observe(self.now, if hit { Event::Hit { warp, line } } else { Event::Miss { warp, line } });
+        self.observe(if hit { Event::Hit { warp, line } } else { Event::Miss { warp, line } });
     }
 
     /// A miss has taken the place of a line in the L1 data cache.
     #[inline(always)]
     pub fn evicted(&mut self, line: u64) {
-        self.hooks.observe(self.now, Event::Evicted { line });
+        self.observe(Event::Evicted { line });
+    }
+
+    #[inline(always)]
+    fn observe(&mut self, event: Event) {
+        if self.loads_heard {
+            seldom();
+            self.hooks.observe(self.now, event);
+        }
     }
 
     /// A store was acknowledged.

@@ -429,7 +429,7 @@ impl Ldst {
 
     /// A load or atomic is outstanding.
     pub fn awaits(&self) -> bool {
-        self.past > 0 || [&self.l1d, &self.l1c, &self.l1t].iter().any(|c| c.missing())
+        (self.past > 0) | self.l1d.missing() | self.l1c.missing() | self.l1t.missing()
     }
 
     /// It has something to send and cannot: no MSHR or line is free, or a queue is full.
@@ -438,13 +438,14 @@ impl Ldst {
     }
 
     /// Parts of one instruction take turns at shared memory's banks or at the cache's port.
+    #[inline(always)]
     pub fn conflict(&self) -> bool {
         let takes_turns = |i: usize| {
             let d = self.groups[i].dispatched;
             let list = &self.lists[d.flight.slot() as usize];
             (d.next > 0 && (d.next as usize) < list.transactions.len()) || list.shared_cycles > 1
         };
-        !self.unsent && (0..self.count).any(|i| self.dispatched >> i & 1 != 0 && takes_turns(i))
+        !self.unsent && self.dispatched != 0 && (0..self.count).any(|i| self.dispatched >> i & 1 != 0 && takes_turns(i))
     }
 
     /// The end of the L1's delay line.

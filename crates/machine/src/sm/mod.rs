@@ -27,7 +27,7 @@ mod view;
 
 use crate::activity::{SmActivity, SmEvent};
 use crate::clock::Clock;
-use crate::hooks::{CycleFacts, CycleKind, Event, Heard, LanesHook, Report, SmHooks, SmState};
+use crate::hooks::{Event, Heard, LanesHook, Report, SmHooks, SmState};
 use crate::kernel::{Kernel, PORTS};
 use crate::message::{Femtoseconds, ReplyKind, Traffic, packet_flits};
 use crate::ring::Ring;
@@ -118,6 +118,9 @@ pub struct Sm {
     /// Some observer wants to hear of issue slots.
     #[serde(skip)]
     slots_heard: bool,
+    /// Some observer wants to hear of loads.
+    #[serde(skip)]
+    loads_heard: bool,
     /// Some observer wants to hear of cycles and requests.
     #[serde(skip)]
     observed: bool,
@@ -175,6 +178,7 @@ impl Sm {
             watched: false,
             followed: false,
             slots_heard: false,
+            loads_heard: false,
             observed: false,
             span: observe::Span::default(),
             news: Vec::new(),
@@ -212,6 +216,7 @@ impl Sm {
         self.followed = self.hooks.follow_time();
         let interest = self.hooks.interest();
         self.slots_heard = interest.slots;
+        self.loads_heard = interest.loads;
         self.set_observed(interest.cycles);
     }
 
@@ -442,7 +447,7 @@ impl Sm {
         }
         let observed = if self.observed {
             seldom();
-            Some((self.cycle_facts(), self.issued))
+            Some((self.kinds(), self.issued_now()))
         } else {
             None
         };
@@ -452,11 +457,11 @@ impl Sm {
             self.issue(time, kernel, x, memory, effect);
         }
         self.fetch.step(self.now, kernel, &mut self.warps, &self.threads, &mut self.counts);
-        if let Some((facts, before)) = observed {
+        if let Some((kinds, before)) = observed {
             seldom();
             self.note_requests();
-            let issued = self.issued.iter().zip(before).map(|(now, before)| now - before).sum::<u64>() as u32;
-            self.passed(CycleKind::of(&CycleFacts { issued, ..facts }), 1);
+            let issued = (self.issued_now() - before) as u32;
+            self.passed(kinds.of(issued, self.schedulers_on() as u32), 1);
         }
         if self.watched {
             seldom();
@@ -582,6 +587,7 @@ impl Sm {
             threads: &mut self.threads,
             ending: &mut self.ending,
             hooks: &mut self.hooks,
+            loads_heard: self.loads_heard,
             counts: &mut self.counts,
             lanes: 0,
             written: 0,

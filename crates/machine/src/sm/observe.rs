@@ -4,7 +4,7 @@
 //! and told many events at a time: an observer then runs through them without a call for each. Nothing of this is done
 //! unless an observer wants it.
 
-use crate::hooks::{CycleFacts, CycleKind, Event, Heard, L1Cache, Outstanding};
+use crate::hooks::{CycleFacts, CycleKind, Event, Heard, Kinds, L1Cache, Outstanding};
 use crate::kernel::Port;
 use crate::sm::Sm;
 use serde::{Deserialize, Serialize};
@@ -20,37 +20,44 @@ pub(super) struct Span {
 const BATCH: usize = 256;
 
 impl Sm {
-    /// What decides the kind of a cycle, before anything issues in it. Paused warps wait for nothing.
-    pub(super) fn cycle_facts(&self) -> CycleFacts {
+    /// What kind the cycle has by what issues in it, before anything does. What can no longer change it is not looked at.
+    /// Paused warps wait for nothing.
+    #[inline(always)]
+    pub(super) fn kinds(&self) -> Kinds {
         let w = &self.warps;
+        let mut facts =
+            CycleFacts { empty: w.resident == 0, halted: self.stalled_until > self.now, ..CycleFacts::default() };
         let alive = w.resident & !(w.finished | w.paused);
         let free = alive & !(w.on_atomic | w.on_fence | w.asleep | w.at_barrier);
+        let fetching = self.fetch.l1i.missing();
+        facts.load = self.ldst.awaits() | fetching;
+        facts.fetch = fetching & (w.on_fetch != 0);
+        facts.full = self.ldst.full();
+        facts.stores = free == 0 && alive & w.asleep == 0 && (w.on_fence | w.resident & w.finished) != 0;
+        if facts.empty || facts.halted || !facts.outstanding() {
+            return facts.kinds();
+        }
+        facts.control = free & w.wrong_path != 0;
+        facts.conflict = self.ldst.conflict();
+        if facts.control || facts.conflict {
+            return facts.kinds();
+        }
         let right = free & !w.wrong_path;
         let raw = right & w.buffered & !w.clear & !w.on_memory;
-        let mut taken = 0;
-        for port in [Port::Sp, Port::Sfu] {
-            if !self.collector.free(port) {
-                taken |= w.port[port as usize];
-            }
-        }
-        CycleFacts {
-            empty: w.resident == 0,
-            halted: self.stalled_until > self.now,
-            issued: 0,
-            schedulers: self.schedulers_on() as u32,
-            control: free & w.wrong_path != 0,
-            conflict: self.ldst.conflict(),
-            load: self.ldst.awaits() || self.fetch.l1i.missing(),
-            fetch: w.on_fetch != 0 && self.fetch.l1i.missing(),
-            memory: right & w.on_memory | alive & w.on_atomic != 0,
-            arithmetic: raw | w.ready() & taken != 0,
-            full: self.ldst.full(),
-            stores: free == 0 && alive & w.asleep == 0 && (w.on_fence | w.resident & w.finished) != 0,
-        }
+        let taken = |port| if self.collector.free(port) { 0 } else { w.port[port as usize] };
+        facts.memory = right & w.on_memory | alive & w.on_atomic != 0;
+        facts.arithmetic = raw | w.ready() & (taken(Port::Sp) | taken(Port::Sfu)) != 0;
+        facts.kinds()
+    }
+
+    /// Instructions issued so far.
+    #[inline(always)]
+    pub(super) fn issued_now(&self) -> u64 {
+        self.issued.iter().sum()
     }
 
     /// Cycles of one kind have passed.
-    #[inline]
+    #[inline(always)]
     pub(super) fn passed(&mut self, kind: CycleKind, cycles: u64) {
         if kind != self.span.kind {
             self.end_span();
@@ -60,7 +67,6 @@ impl Sm {
     }
 
     /// What is collected now has all cycles before the present one.
-    #[inline]
     fn end_span(&mut self) {
         let cycles = std::mem::take(&mut self.span.cycles);
         if cycles > 0 {
@@ -86,10 +92,11 @@ impl Sm {
     }
 
     /// Collects what was answered and what went out in this cycle.
-    #[inline]
+    #[inline(always)]
     pub(super) fn note_requests(&mut self) {
-        let logs = [&self.ldst.l1d.log, &self.ldst.l1t.log, &self.ldst.l1c.log, &self.fetch.l1i.log, &self.ldst.log];
-        if logs.iter().any(|log| !log.requested.is_empty() || !log.answered.is_empty()) {
+        let ldst = &self.ldst;
+        let logs = [&ldst.l1d.log, &ldst.l1t.log, &ldst.l1c.log, &self.fetch.l1i.log, &ldst.log];
+        if logs.iter().map(|log| log.requested.len() | log.answered.len()).fold(0, |a, b| a | b) != 0 {
             self.note_logged();
         }
     }
@@ -104,13 +111,17 @@ impl Sm {
             (L1Cache::Instruction, &mut self.fetch.l1i.log),
             (L1Cache::None, &mut ldst.log),
         ];
-        let answered = |cache, entry| Heard { now, event: Event::Answered(Outstanding { cache, entry }) };
         for (cache, log) in &mut logs {
-            news.extend(log.answered.drain(..).map(|entry| answered(*cache, entry)));
+            for &entry in &log.answered {
+                news.push(Heard { now, event: Event::Answered(Outstanding { cache: *cache, entry }) });
+            }
+            log.answered.clear();
         }
-        let requested = |cache, entry| Heard { now, event: Event::Requested(Outstanding { cache, entry }) };
         for (cache, log) in &mut logs {
-            news.extend(log.requested.drain(..).map(|entry| requested(*cache, entry)));
+            for &entry in &log.requested {
+                news.push(Heard { now, event: Event::Requested(Outstanding { cache: *cache, entry }) });
+            }
+            log.requested.clear();
         }
     }
 

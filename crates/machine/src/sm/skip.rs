@@ -1,6 +1,6 @@
 //! Cycles in which nothing can happen: when the next one comes in which something can, and what those before it count.
 
-use crate::hooks::{CycleKind, Event};
+use crate::hooks::Event;
 use crate::message::Femtoseconds;
 use crate::sm::Sm;
 
@@ -68,8 +68,8 @@ impl Sm {
     #[inline(always)]
     pub(super) fn pass(&mut self, cycles: u64) {
         if self.observed {
-            let kind = CycleKind::of(&self.cycle_facts());
-            self.passed(kind, cycles);
+            let kinds = self.kinds();
+            self.passed(kinds.of(0, self.schedulers_on() as u32), cycles);
         }
         for i in 0..self.schedulers {
             // Warps are ready in a span that passes only while the SM stands still for a V/f transition.

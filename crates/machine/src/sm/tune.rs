@@ -110,8 +110,9 @@ impl Sm {
     }
 
     /// Schedulers that are on; the warps of the others join them in turn.
+    #[inline(always)]
     pub(super) fn schedulers_on(&self) -> usize {
-        (self.groups.on()[1] as usize).clamp(1, self.schedulers)
+        (self.groups.on()[1] as usize).min(self.schedulers).max(1)
     }
 
     /// The warps that each scheduler chooses from.

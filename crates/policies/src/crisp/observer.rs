@@ -116,36 +116,44 @@ impl<M: Model> Hook for Observer<M> {
     }
 }
 
+impl<M: Model> Observer<M> {
+    #[inline(always)]
+    fn passed(&mut self, kind: CycleKind, cycles: u64) {
+        match kind {
+            CycleKind::Empty | CycleKind::Halted => return,
+            CycleKind::LoadStall => self.present.load_stall += cycles,
+            CycleKind::StoreStall => self.present.store_stall += cycles,
+            CycleKind::StoreWait if self.store_wait == StoreWait::Stall => self.present.store_stall += cycles,
+            CycleKind::StoreWait | CycleKind::Compute => {}
+        }
+        self.now += cycles;
+        self.present.cycles += cycles;
+        self.model.passed(kind, cycles);
+    }
+
+    fn launch(&mut self) {
+        let last = self.take();
+        if std::mem::replace(&mut self.begun, true) {
+            self.launches.push(last);
+        }
+    }
+}
+
 impl<M: Model> ObserverHook for Observer<M> {
+    #[inline(always)]
     fn event(&mut self, _: u64, event: Event) {
         match event {
-            Event::Cycles(kind, cycles) => {
-                match kind {
-                    CycleKind::Empty | CycleKind::Halted => return,
-                    CycleKind::LoadStall => self.present.load_stall += cycles,
-                    CycleKind::StoreStall => self.present.store_stall += cycles,
-                    CycleKind::StoreWait if self.store_wait == StoreWait::Stall => self.present.store_stall += cycles,
-                    CycleKind::StoreWait | CycleKind::Compute => {}
-                }
-                self.now += cycles;
-                self.present.cycles += cycles;
-                self.model.passed(kind, cycles);
-            }
+            Event::Cycles(kind, cycles) => self.passed(kind, cycles),
             Event::Requested(request) => self.model.requested(self.now, request),
             Event::Answered(request) => self.model.answered(self.now, request),
             Event::Period(period) => self.model.period(period),
-            Event::Launch if self.span == Span::Launch => {
-                let last = self.take();
-                if std::mem::replace(&mut self.begun, true) {
-                    self.launches.push(last);
-                }
-            }
+            Event::Launch if self.span == Span::Launch => self.launch(),
             _ => {}
         }
     }
 
     fn interest(&self) -> Interest {
-        Interest { slots: false, cycles: true }
+        Interest { cycles: true, ..Interest::NONE }
     }
 
     fn tell(&mut self, _: u64, observed: &mut Vec<(&'static str, Vec<u64>)>) {
