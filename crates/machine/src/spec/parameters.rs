@@ -238,8 +238,10 @@ parameters! {
         active_set_warps: u32 = number("warps", 1.0, 64.0);
         /// Warps in a fetch group (`two-level-fetch`).
         fetch_group_warps: u32 = number("warps", 1.0, 64.0);
-        /// SP ports per SM, each 32 lanes.
+        /// SP ports per SM.
         sp_units: u32 = number("ports", 1.0, 16.0).alias("-gpgpu_num_sp_units");
+        /// Lanes of an SP. With fewer than 32 it takes a warp in several cycles, that many threads in each.
+        simd_width: u32 = number("lanes", 4.0, 32.0).power_of_two();
         /// SFU ports per SM.
         sfu_units: u32 = number("ports", 1.0, 16.0).alias("-gpgpu_num_sfu_units");
         /// Load/store ports per SM.
@@ -364,6 +366,6 @@ impl Spec {
 
     /// Lanes of an SM's INT (and FP) pipelines, and of its SFUs (4 lanes each).
     pub fn lanes(&self) -> (u32, u32) {
-        (32 * self.sp_units, 4 * self.sfu_units)
+        (self.simd_width * self.sp_units, 4 * self.sfu_units)
     }
 }
