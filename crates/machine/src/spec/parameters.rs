@@ -268,6 +268,8 @@ parameters! {
         register_banks: u32 = number("banks", 1.0, 64.0).power_of_two().alias("-gpgpu_num_reg_banks");
         /// Operand collector units for the SPs, the SFU, LDST.
         collectors_sp: u32 = number("units", 1.0, 64.0).alias("-gpgpu_operand_collector_num_units_sp");
+        /// Operand collector units for the SPs to each of their ports in and out; an SP has a port of its own in any case.
+        sp_collectors_per_port: u32 = number("units", 1.0, 64.0);
         /// Operand collector units for the SFU.
         collectors_sfu: u32 = number("units", 1.0, 64.0).alias("-gpgpu_operand_collector_num_units_sfu");
         /// Operand collector units for LDST.
