@@ -24,8 +24,8 @@ fn bound(unit: &Value, technique: &str) -> f64 {
 
 #[test]
 fn idleness_adds_up_and_bounds_it() {
-    for workload in ["pathfinder", "hotspot"] {
-        let analysis = idle(&[workload]);
+    for (workload, width) in [("pathfinder", 32), ("hotspot", 32), ("pathfinder", 8), ("hotspot", 4)] {
+        let analysis = idle(&[workload, "--set", &format!("simd_width={width}")]);
         for name in ["int", "fp", "lane", "sfu"] {
             let unit = unit(&analysis, name);
             let share = |what: &str| unit[what].as_f64().unwrap();

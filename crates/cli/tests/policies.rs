@@ -57,6 +57,7 @@ fn mistakes_are_answered_with_what_would_be_right() {
         (vec!["--policy", "cpg", "--set", "cpg.granularity=5"], "`cpg.granularity`", "a power of two, 1 to 32"),
         (vec!["--policy", "cpg", "--set", "cpg.bat=5"], "no parameter `bat`", "did you mean `bet`?"),
         (vec!["--set", "cpg.bet=5"], "does not use", "--policy cpg"),
+        (vec!["--policy", "fold", "--set", "simd_width=8"], "policy::narrow-simd", "simd_width=32"),
     ] {
         let run = warpwatt(&[&["run", "pathfinder"], &arguments[..]].concat());
         assert_eq!(run.code, Some(2), "{arguments:?}");

@@ -25,6 +25,9 @@ pub const SHORT: usize = 10;
 /// Longest break-even time for which the histogram has every length.
 pub const LONGEST_BET: u32 = 256;
 
+/// Lanes of an SFU.
+const SFU_LANES: u64 = 4;
+
 /// A sleep mode.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Mode {
@@ -180,15 +183,17 @@ pub fn analyse(record: &Record, bet: u32) -> Outcome<Idle> {
     let foreign = || Problem::input("idle::not-observed", "the run's lanes were not observed");
     let power = record.power.as_ref().ok_or_else(foreign)?;
     let lane_cycles = |component| power.units.iter().find(|u| u.component == component).map_or(0, |u| u.lane_cycles);
-    // Cycles for which units were occupied, by active threads.
+    // Records that do not say have SPs as wide as a warp.
+    let width = record.inputs["gpu"]["simd_width"].as_u64().filter(|width| *width <= 32).unwrap_or(32);
+    // Cycles for which units were occupied, by lanes with a thread.
     let occupied = |unit: &str| record.histogram(&format!("occupied.{unit}")).ok_or_else(foreign);
     let (int, fp, sfu) = (occupied("int")?, occupied("fp")?, occupied("sfu")?);
     let both: Vec<u64> = int.iter().zip(&fp).map(|(a, b)| a + b).collect();
     let units = [
-        ("int", Component::Int, 32, &int),
-        ("fp", Component::Fp, 32, &fp),
-        ("lane", Component::Int, 32, &both),
-        ("sfu", Component::Sfu, 4, &sfu),
+        ("int", Component::Int, Some(width), &int),
+        ("fp", Component::Fp, Some(width), &fp),
+        ("lane", Component::Int, Some(width), &both),
+        ("sfu", Component::Sfu, None, &sfu),
     ];
     let units = units.into_iter().map(|(unit, component, width, occupied)| {
         let histogram = Histogram::of(record, unit).ok_or_else(foreign)?;
@@ -219,15 +224,16 @@ pub fn analyse(record: &Record, bet: u32) -> Outcome<Idle> {
 fn unit_idle(
     unit: &'static str,
     lane_cycles: u64,
-    width: u64,
+    width: Option<u64>,
     occupied: &[u64],
     histogram: Histogram,
     bet: u32,
 ) -> UnitIdle {
     let occupied_cycles: u64 = occupied.iter().sum();
     // All lanes of an SFU work for any number of threads.
-    let beside = |threads: usize| if width == 32 { 32 - threads as u64 } else { 0 };
-    let partial: u64 = occupied.iter().enumerate().map(|(threads, cycles)| beside(threads) * cycles).sum();
+    let beside = |lanes: usize| width.map_or(0, |width| width.saturating_sub(lanes as u64));
+    let partial: u64 = occupied.iter().enumerate().map(|(lanes, cycles)| beside(lanes) * cycles).sum();
+    let width = width.unwrap_or(SFU_LANES);
     let periods = histogram.periods();
     let bet_at = bet as usize;
     let gating = Mode { name: "", left: 0.0, cost: f64::from(bet) };

@@ -192,7 +192,7 @@ pub struct SmActivity {
     pub warp_cycles: u64,
     /// Sum over these cycles of resident CTAs.
     pub cta_cycles: u64,
-    /// INT lanes of the SP ports (ports × 32 lanes).
+    /// INT lanes of the SP ports (ports × lanes of an SP).
     pub int: LaneResidency,
     /// FP lanes of the SP ports.
     pub fp: LaneResidency,

@@ -113,7 +113,7 @@ pub struct IssueQuery {
     pub now: u64,
     /// Warp slot.
     pub warp: usize,
-    /// Lanes that execute.
+    /// Threads that execute: lanes, where SPs have one for each.
     pub lanes: u32,
     /// It goes to the FP pipeline rather than the INT pipeline.
     pub fp: bool,
@@ -159,6 +159,9 @@ pub struct StartQuery {
     pub busy: u32,
     /// Cycles from the start until its results leave the lanes.
     pub latency: u32,
+    /// All threads of the instruction, as it begins. `None`: it has begun, this is one of the sub-warps behind its first, in
+    /// an SP with fewer lanes than a warp has threads ([`crate::simd`]). Each is asked for, and starts, on its own.
+    pub begins: Option<u32>,
 }
 
 /// Power states of the lanes.

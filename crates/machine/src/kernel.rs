@@ -1,6 +1,7 @@
 //! A kernel as the pipeline sees it: one flat row of static facts per instruction, and its registers as bit masks.
 
 use crate::activity::SmEvent;
+use crate::simd::Simd;
 use crate::spec::{OpTiming, OpTimings, Spec};
 use std::sync::Arc;
 use warpwatt_simt::launch::Launch;
@@ -79,6 +80,8 @@ pub struct Kernel {
     pub events: Vec<OpEvents>,
     /// Most cycles that an instruction takes an SP or SFU for: latency and initiation interval.
     pub longest: u32,
+    /// SPs take its warps in several cycles.
+    pub narrow: bool,
     /// 64-bit words of a register mask.
     pub words: usize,
     need: Vec<u64>,
@@ -114,6 +117,7 @@ impl Kernel {
         Kernel {
             longest: ops.iter().map(|op| (op.latency + op.initiation).into()).max().unwrap_or(0),
             ops,
+            narrow: Simd::of(spec).narrow(),
             events: program.ops.iter().map(OpEvents::new).collect(),
             need,
             dest,

@@ -11,6 +11,7 @@ pub mod memory;
 pub mod message;
 mod ring;
 mod seldom;
+pub mod simd;
 pub mod sm;
 pub mod spec;
 pub mod stats;

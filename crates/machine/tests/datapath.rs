@@ -100,6 +100,8 @@ fn a_component_that_is_tuned_down_has_exactly_half_of_its_peak_throughput() {
     };
     // Six collectors have two ports; of twice as many half would still do for both SPs.
     let few = preset("kepler-big", &[("sms", "1"), ("register_banks", "64"), ("collectors_sp", "6")]);
+    // So would half of twelve with six to a port.
+    let ports = preset("kepler-big", &[("sms", "1"), ("register_banks", "64"), ("sp_collectors_per_port", "6")]);
     // Of the front end's 4 instructions a cycle EX_SP would take 2.
     let (front, fetch) = (wide(&[("fetch_units", "4")]), wide(&[("schedulers", "8")]));
     let add = stream(|r| format!("    add.u32 %r{r}, %r{r}, 1;"));
@@ -110,6 +112,7 @@ fn a_component_that_is_tuned_down_has_exactly_half_of_its_peak_throughput() {
         ("SCH", &front, &add, 1, 4),
         ("IDOC_SP", &big, &add, 1, 2),
         ("OC_SP", &few, &add, 1, 2),
+        ("OC_SP", &ports, &add, 1, 2),
         ("OCEX_SP", &big, &add, 1, 2),
         ("EX_SP", &big, &add, 1, 2),
         ("IDOC_LDST", &big, &shared, 3, 2),
@@ -126,7 +129,7 @@ fn a_component_that_is_tuned_down_has_exactly_half_of_its_peak_throughput() {
         assert!((most * 95 / 100..=most + 2).contains(&full), "{name}: {full} of {most}");
         assert!(half.abs_diff(width * INTERVAL / 2) <= 2, "{name}: {half} of {}", width * INTERVAL / 2);
     }
-    // Half of the big core's SP collectors are a small core's: two instructions a cycle (§2.1).
+    // Half of the big core's SP collectors are a small core's, three to a port: two instructions a cycle (§2.1).
     let (full, half) = (peak(&big, &add, &[], 1), peak(&big, &add, &[5], 1));
     assert!(half * 100 >= full * 95, "{half} of {full}");
     // An SFU takes an instruction every eight cycles.

@@ -47,6 +47,14 @@ pub enum PolicyError {
         /// What may have been meant, or what there is.
         hint: String,
     },
+    /// A policy that is defined on SPs of 32 lanes, and a GPU with narrower ones.
+    #[error("`{policy}` gives each thread of a warp a lane, but the GPU's SPs have {width} lanes (`simd_width`)")]
+    NarrowSimd {
+        /// The policy.
+        policy: String,
+        /// Lanes of an SP.
+        width: u32,
+    },
     /// A value that is not legal.
     #[error("`{key}` cannot be `{value}`")]
     BadValue {
@@ -76,6 +84,7 @@ impl PolicyError {
             PolicyError::SameHook { .. } => "policy::same-hook",
             PolicyError::NotInUse { .. } => "policy::not-in-use",
             PolicyError::UnknownParameter { .. } => "policy::unknown-parameter",
+            PolicyError::NarrowSimd { .. } => "policy::narrow-simd",
             PolicyError::BadValue { .. } => "policy::bad-value",
             PolicyError::Inconsistent { .. } => "policy::inconsistent",
         }
@@ -90,6 +99,9 @@ impl PolicyError {
                 "policies go together if they act on different hooks; `warpwatt policies` lists them".to_owned()
             }
             PolicyError::NotInUse { policy, .. } => format!("add --policy {policy}, or leave the setting out"),
+            PolicyError::NarrowSimd { .. } => {
+                "legal: simd_width=32, or a policy that leaves warps as they are".to_owned()
+            }
             PolicyError::BadValue { legal, .. } => format!("legal: {legal}"),
             PolicyError::Inconsistent { help, .. } => help.clone(),
         }

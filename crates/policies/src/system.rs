@@ -3,6 +3,7 @@
 use crate::error::PolicyError;
 use crate::parameters::{self, Parameter, ParameterSet};
 use warpwatt_machine::hooks::{Policy, Report};
+use warpwatt_machine::simd::Simd;
 use warpwatt_machine::spec::Spec;
 use warpwatt_power::PolicyPower;
 
@@ -162,6 +163,12 @@ impl Definition {
 }
 
 fn build<S: System>(given: &[(String, String)], spec: &Spec) -> Result<(Built, Values), PolicyError> {
+    // Folding puts the halves of a warp on the lower lanes of clusters of an SP as wide as a warp; permuting moves threads
+    // among its lanes. On a narrow SP both would move threads from one sub-warp to another, which no paper defines.
+    let simd = Simd::of(spec);
+    if simd.narrow() && S::ABOUT.hooks.contains(&HookKind::Issue) {
+        return Err(PolicyError::NarrowSimd { policy: S::ABOUT.name.to_owned(), width: simd.width() });
+    }
     let mut set: S::Parameters = parameters::read(S::ABOUT.name, given)?;
     let values = parameters::shown(&mut set);
     Ok((S::build(set, spec)?, values))

@@ -28,7 +28,7 @@ fn plain() -> Parameters {
 }
 
 fn query(now: u64, lanes: u32) -> StartQuery {
-    StartQuery { now, port: Port::Sp, unit: 0, fp: false, lanes, busy: 1, latency: 9 }
+    StartQuery { now, port: Port::Sp, unit: 0, fp: false, lanes, busy: 1, latency: 9, begins: Some(lanes) }
 }
 
 /// Asks until the instruction starts; the cycle in which it does.

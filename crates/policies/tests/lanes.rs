@@ -14,7 +14,7 @@ fn lanes(setup: Setup, idle_detect: u64, wake_up: u64) -> Lanes<Gate> {
 }
 
 fn query(now: u64, fp: bool, lanes: u32) -> StartQuery {
-    StartQuery { now, port: Port::Sp, unit: 0, fp, lanes, busy: 1, latency: 6 }
+    StartQuery { now, port: Port::Sp, unit: 0, fp, lanes, busy: 1, latency: 6, begins: Some(lanes) }
 }
 
 /// Asks until the instruction has started; gives that cycle.

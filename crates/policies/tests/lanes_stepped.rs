@@ -122,7 +122,7 @@ proptest! {
             taken.clone()
         };
         for (i, ask) in asks.into_iter().enumerate() {
-            let query = |now, lanes, busy| StartQuery { now, port: Port::Sp, unit: 0, fp: false, lanes, busy, latency: 9 };
+            let query = |now, lanes, busy| StartQuery { now, port: Port::Sp, unit: 0, fp: false, lanes, busy, latency: 9, begins: Some(lanes) };
             match ask {
                 Ask::Nothing => {}
                 Ask::Ready(mask) => prop_assert_eq!(lanes.ready(&query(now, mask, 1)), stepped.ready(now, mask)),

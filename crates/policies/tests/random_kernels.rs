@@ -161,6 +161,7 @@ fn everything() -> Vec<(&'static str, Spec, Vec<String>)> {
     let alone =
         POLICIES.iter().map(|d| (d.about.name, machine(d.about.baseline.gpu, d.about.baseline.set), Vec::new()));
     let pascal = || machine("pascal16", &["scheduler=two-level-fetch"]);
+    let narrow = |width: &str| machine("pascal16", &["scheduler=two-level-fetch", &format!("simd_width={width}")]);
     let fermi = || machine("gtx480", &["scheduler=two-level-active"]);
     let set = |settings: &[&str]| settings.iter().map(|s| (*s).to_owned()).collect::<Vec<_>>();
     let others = [
@@ -170,6 +171,14 @@ fn everything() -> Vec<(&'static str, Spec, Vec<String>)> {
         ("cpg", pascal(), set(&["cpg.scope=lane", "cpg.energy=table-4", "cpg.demand=unit"])),
         ("warped-gates", fermi(), set(&["warped-gates.demand=unit"])),
         ("cpg+permute+lane-clock-gating", fermi(), set(&["cpg.granularity=1"])),
+        ("itap-pow", narrow("4"), set(&["itap-pow.counter_values=4"])),
+        ("itap-pow", narrow("8"), set(&["itap-pow.peek_ahead=false", "itap-pow.granularity=2"])),
+        ("itap-perf", narrow("16"), set(&["itap-perf.counter_values=4"])),
+        ("itap-perf", narrow("4"), set(&["itap-perf.granularity=1", "itap-perf.scope=type"])),
+        ("itap-ideal", narrow("8"), set(&[])),
+        ("itap-ideal", narrow("4"), set(&["itap-ideal.scope=type"])),
+        ("cpg", narrow("8"), set(&["cpg.granularity=1"])),
+        ("warped-gates", narrow("4"), set(&[])),
     ];
     alone.chain(others).collect()
 }

@@ -113,7 +113,7 @@ fn blackout(kind: BlackoutKind) -> Blackout {
 }
 
 fn query(now: u64, fp: bool) -> StartQuery {
-    StartQuery { now, port: Port::Sp, unit: 0, fp, lanes: 1, busy: 1, latency: 6 }
+    StartQuery { now, port: Port::Sp, unit: 0, fp, lanes: 1, busy: 1, latency: 6, begins: Some(1) }
 }
 
 /// Asks until the instruction has started; gives that cycle.

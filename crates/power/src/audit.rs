@@ -65,7 +65,7 @@ fn groups(spec: &Spec, sample: usize, sm: usize, activity: &SmActivity) -> Resul
             return Err(AuditError::ComponentResidency { sample, sm, component, groups, cycles, expected, found });
         }
         let (lanes, units): (u64, &[&LaneResidency]) = match component {
-            "EX_SP" => (32, &[&activity.int, &activity.fp]),
+            "EX_SP" => (spec.simd_width.into(), &[&activity.int, &activity.fp]),
             "EX_SFU" => (4, &[&activity.sfu]),
             _ => continue,
         };

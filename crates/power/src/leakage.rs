@@ -23,15 +23,24 @@ pub(crate) fn leakage(table: &EnergyTable, spec: &Spec, split: LeakageSplit) -> 
     watts
 }
 
+/// Share of an SP's lanes that are there: tables describe SPs of 32. Leakage and area of the INT and FP pipelines are their
+/// lanes' (ITAP's narrow SIMD units, §6.4.3, have fewer of the same); what lies before and behind them takes whole warps.
+fn lanes(spec: &Spec, component: Component) -> f64 {
+    match component {
+        Component::Int | Component::Fp => f64::from(spec.simd_width) / f64::from(warpwatt_machine::simd::WARP),
+        _ => 1.0,
+    }
+}
+
 fn default_watts(table: &EnergyTable, spec: &Spec, component: Component) -> f64 {
-    table
-        .row(component)
-        .map_or(0.0, |row| row.leakage_w * table.scale(spec, row.per) * table.technology.leakage(row.class))
+    table.row(component).map_or(0.0, |row| {
+        row.leakage_w * table.scale(spec, row.per) * lanes(spec, component) * table.technology.leakage(row.class)
+    })
 }
 
 /// Area of a component, mm²: of one SM's, or of the chip's.
 pub(crate) fn area(table: &EnergyTable, spec: &Spec, component: Component) -> f64 {
-    table.row(component).map_or(0.0, |row| row.area_mm2 * table.scale(spec, row.per))
+    table.row(component).map_or(0.0, |row| row.area_mm2 * table.scale(spec, row.per) * lanes(spec, component))
 }
 
 fn sm_components() -> impl Iterator<Item = Component> {

@@ -1,6 +1,7 @@
 //! What a hook object may see of its SM.
 
 use crate::kernel::{Kernel, Port};
+use crate::sm::alu::Alus;
 use crate::sm::collector::Collector;
 use crate::sm::warps::Warps;
 use warpwatt_simt::warp::Warp;
@@ -11,11 +12,11 @@ pub const AHEAD: usize = 8;
 /// An instruction that will soon start in an execution unit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Ahead {
-    /// Lanes that it will use, those of both halves.
+    /// Lanes that it will use, those of both halves. On a narrow SP its threads, which [`crate::simd`] gives lanes.
     pub lanes: u32,
     /// FP rather than INT pipeline.
     pub fp: bool,
-    /// Cycles for which its unit will take nothing else.
+    /// Cycles for which its unit will take nothing else, all sub-warps together.
     pub busy: u32,
     /// Seen from the end of a cycle, the cycle in which it may start at the earliest: 1, the next one, for an instruction
     /// in the OCEX register; 2 for one that is still in its collector.
@@ -34,6 +35,7 @@ pub struct SmState<'a> {
     /// Warp instructions issued per port (SP, SFU, LDST) since the run began.
     pub issued: [u64; 3],
     pub(crate) collector: &'a Collector,
+    pub(crate) alus: &'a Alus,
     pub(crate) kernel: &'a Kernel,
 }
 
@@ -62,10 +64,18 @@ impl SmState<'_> {
         self.threads.get(warp).map_or(0, |t| t.active())
     }
 
-    /// An SP instruction is known that will start next.
+    /// An SP instruction is known that will start next, or will go on.
     #[inline]
     pub fn any_ahead(&self) -> bool {
-        self.collector.any_ahead(Port::Sp)
+        self.collector.any_ahead(Port::Sp) || self.alus.narrow.under_way != 0
+    }
+
+    /// Gives what is left of the instructions that enter narrow SPs, and which of the SPs each is in.
+    #[inline]
+    pub fn under_way(&self, f: impl FnMut(usize, Ahead)) {
+        if self.alus.narrow.under_way != 0 {
+            self.alus.under_way(self.now, self.kernel, f);
+        }
     }
 
     /// Gives the SP instructions that will start next, in order, as far as they are known, at most [`AHEAD`] and as long as
@@ -76,7 +86,11 @@ impl SmState<'_> {
         self.collector.ahead(Port::Sp, AHEAD, |flight, soonest| {
             let op = &self.kernel.ops[flight.pc() as usize];
             let halves = 1 + (flight.second() != 0) as u32;
-            let (lanes, busy) = (flight.lanes() | flight.second(), op.initiation as u32 * halves);
+            let lanes = flight.lanes() | flight.second();
+            let busy = match self.alus.narrow.on {
+                false => op.initiation as u32 * halves,
+                true => op.initiation as u32 * self.alus.narrow.parts(flight),
+            };
             f(Ahead { lanes, fp: op.fp, busy, soonest })
         });
     }

@@ -3,12 +3,15 @@
 //! A unit accepts an instruction every initiation interval; two results never leave one unit in the same cycle, and only
 //! as many leave all units in a cycle as there are result buses. So a pipeline is a calendar of write-backs.
 
+pub(crate) mod narrow;
+
 use crate::hooks::{LanesHook, StartQuery};
 use crate::kernel::{Kernel, Port};
 use crate::seldom::seldom;
 use crate::sm::collector::{Collector, Flight};
 use crate::spec::Spec;
 use crate::table::Table;
+use narrow::Narrow;
 use serde::{Deserialize, Serialize};
 
 /// Cycles from entering a unit to write-back, beyond the latency: one into the pipeline, one into the EX/WB register.
@@ -46,6 +49,8 @@ pub struct Alus {
     taken: [u64; 2],
     /// Stages that a policy's hardware adds to the SPs.
     extra: u64,
+    /// SPs that take warps in parts.
+    pub(crate) narrow: Narrow,
 }
 
 /// Slots of a calendar for instructions that take at most so many cycles, stages and split instructions apart.
@@ -81,6 +86,7 @@ impl Alus {
             in_flight: 0,
             taken: [0; 2],
             extra: 0,
+            narrow: Narrow::new(spec),
         }
     }
 
@@ -195,8 +201,9 @@ impl Alus {
                 seldom();
                 let port = if port == Port::Sp as usize { Port::Sp } else { Port::Sfu };
                 let used = flight.lanes() | flight.second();
-                let latency = (done - now) as u32;
-                let query = StartQuery { now, port, unit: i, fp: op.fp, lanes: used, busy: initiation as u32, latency };
+                let (latency, begins) = ((done - now) as u32, Some(used));
+                let busy = initiation as u32;
+                let query = StartQuery { now, port, unit: i, fp: op.fp, lanes: used, busy, latency, begins };
                 if refused >> port as u32 & 1 != 0 {
                     continue;
                 }
@@ -228,7 +235,11 @@ impl Alus {
     #[inline]
     fn prefers_later(&self, query: &StartQuery, lanes: &mut dyn LanesHook) -> bool {
         let later = self.units.iter().take(self.count as usize).enumerate().skip(query.unit + 1);
-        let mut free = later.filter(|(_, u)| u.port == query.port as u8 && u.on && u.free_at <= query.now).peekable();
+        // A narrow SP whose lanes sleep amid an instruction is not free.
+        let taken = self.narrow.under_way;
+        let mut free = later
+            .filter(|(i, u)| u.port == query.port as u8 && u.on && u.free_at <= query.now && taken >> i & 1 == 0)
+            .peekable();
         if free.peek().is_none() {
             return false;
         }

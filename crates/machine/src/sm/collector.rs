@@ -77,10 +77,6 @@ impl Flight {
     }
 }
 
-/// A GTX 480's six collector units for SP instructions have two ports in and two out (GPGPU-Sim's configuration of it).
-/// µC-States' big core has twelve: half of them still serve two instructions a cycle, as those of its small core do.
-const SP_COLLECTORS_PER_PORT: u32 = 3;
-
 /// A stage between issue and execution; each has an entry per port. In the order in which components count them as busy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stage {
@@ -147,6 +143,9 @@ pub struct Collector {
     width: [u8; PORTS],
     /// Instructions that may enter and leave the collectors in a cycle, per port.
     ports: [u8; PORTS],
+    /// Collector units of the SPs to each of their ports. A GTX 480's six have two in and two out; of the twelve of
+    /// µC-States' big core half still serve two instructions a cycle, as those of its small core do.
+    sp_units_per_port: u32,
     /// Units that may be allocated.
     powered: u64,
     /// Most banks that may be read in a cycle.
@@ -184,6 +183,7 @@ impl Collector {
             banks: spec.register_banks,
             width,
             ports: width,
+            sp_units_per_port: spec.sp_collectors_per_port.max(1),
             powered: u64::MAX,
             reads: u32::MAX,
         }
@@ -199,7 +199,7 @@ impl Collector {
         let count = (self.first[p + 1] - self.first[p]) as u32;
         let on = (count * units).div_ceil(of.max(1)).max(1);
         // More ports than the registers have entries for make a difference only here.
-        let all = if port == Port::Sp { width.max(count / SP_COLLECTORS_PER_PORT) } else { width };
+        let all = if port == Port::Sp { width.max(count / self.sp_units_per_port) } else { width };
         self.ports[p] = (all * units).div_ceil(of.max(1)).max(1) as u8;
         self.powered = self.powered & !self.of_port[p] | ((1u64 << on) - 1) << self.first[p];
     }

@@ -85,7 +85,8 @@ impl Counts {
             if let Some((event, weight)) = op.event {
                 self.events(event, weight as u64 * lanes);
             }
-            if let Some(event) = op.inactive {
+            // Those of narrow SPs depend on which threads are active: the SPs count them.
+            if let Some(event) = op.inactive.filter(|_| !kernel.narrow) {
                 self.events(event, 32 * warps - lanes);
             }
         }

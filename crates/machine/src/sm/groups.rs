@@ -53,6 +53,8 @@ pub struct Groups {
     lanes: bool,
     sp_lanes: u64,
     sfu_lanes: u64,
+    /// Lanes of one SP.
+    simd_width: u64,
     /// Some group drains.
     pub draining: bool,
     /// The next cycle at which a group changes by itself; `u64::MAX` for never.
@@ -76,6 +78,7 @@ impl Groups {
             lanes: false,
             sp_lanes: sp as u64,
             sfu_lanes: sfu as u64,
+            simd_width: spec.simd_width.into(),
             draining: false,
             wake_at: u64::MAX,
             cycles: 0,
@@ -138,8 +141,8 @@ impl Groups {
         let lanes = LaneState::Gated as usize;
         match component {
             EX_SP => {
-                activity.int.wakes[lanes] += 32;
-                activity.fp.wakes[lanes] += 32;
+                activity.int.wakes[lanes] += self.simd_width;
+                activity.fp.wakes[lanes] += self.simd_width;
             }
             EX_SFU => activity.sfu.wakes[lanes] += 4,
             _ => {}
@@ -180,8 +183,8 @@ impl Groups {
                 let lanes = LaneState::Gated as usize;
                 match c {
                     EX_SP => {
-                        activity.int.entries[lanes] += 32;
-                        activity.fp.entries[lanes] += 32;
+                        activity.int.entries[lanes] += self.simd_width;
+                        activity.fp.entries[lanes] += self.simd_width;
                     }
                     EX_SFU => activity.sfu.entries[lanes] += 4,
                     _ => {}
@@ -243,7 +246,7 @@ impl Groups {
             let (gated, waking) = (u64::from(self.off[component]) * each, u64::from(self.waking[component]) * each);
             [(LaneState::On, lanes - gated - waking), (LaneState::Gated, gated), (LaneState::Waking, waking)]
         };
-        for (state, lanes) in of(EX_SP, self.sp_lanes, 32) {
+        for (state, lanes) in of(EX_SP, self.sp_lanes, self.simd_width) {
             activity.int.cycles[state as usize] += lanes * cycles;
             activity.fp.cycles[state as usize] += lanes * cycles;
         }

@@ -255,6 +255,7 @@ impl Sm {
         if let Some(kernel) = &self.kernel {
             self.counts.fold(kernel);
         }
+        self.alus.count_inactive(&mut self.counts);
         self.counts.busy = self.busy();
         let a = &mut self.counts.activity;
         self.groups.flush(a);
@@ -326,6 +327,11 @@ impl Sm {
             self.now = self.now.max(end);
             return;
         };
+        if kernel.narrow {
+            self.run_narrow(end, &kernel, x, memory, effect);
+            self.kernel = Some(kernel);
+            return;
+        }
         #[cfg(target_arch = "x86_64")]
         if kernel.launch.program.level.is_wide() {
             // SAFETY: such a level comes from `Level::detect` alone, which has found the processor's features.
@@ -333,7 +339,7 @@ impl Sm {
             self.kernel = Some(kernel);
             return;
         }
-        self.run_to(end, &kernel, x, memory, effect);
+        self.run_to::<false>(end, &kernel, x, memory, effect);
         self.kernel = Some(kernel);
     }
 
@@ -348,22 +354,42 @@ impl Sm {
         memory: &GlobalMemory,
         effect: &mut Effect,
     ) {
-        self.run_to(end, kernel, x, memory, effect);
+        self.run_to::<false>(end, kernel, x, memory, effect);
+    }
+
+    /// [`Sm::run_to`] with narrow SPs, compiled apart: the usual ones do not even ask.
+    #[inline(never)]
+    fn run_narrow(
+        &mut self,
+        end: u64,
+        kernel: &Arc<Kernel>,
+        x: &mut Exchange,
+        memory: &GlobalMemory,
+        effect: &mut Effect,
+    ) {
+        self.run_to::<true>(end, kernel, x, memory, effect);
     }
 
     /// Simulates all cycles before `end`.
     #[inline(always)]
-    fn run_to(&mut self, end: u64, kernel: &Arc<Kernel>, x: &mut Exchange, memory: &GlobalMemory, effect: &mut Effect) {
+    fn run_to<const NARROW: bool>(
+        &mut self,
+        end: u64,
+        kernel: &Arc<Kernel>,
+        x: &mut Exchange,
+        memory: &GlobalMemory,
+        effect: &mut Effect,
+    ) {
         while self.now < end {
             // While operands are being collected there is something to do in every cycle.
             if self.skip && !self.collector.collecting() || self.halted {
-                let next = if self.halted { end } else { self.next_event().min(end) };
+                let next = if self.halted { end } else { self.next_event::<NARROW>().min(end) };
                 if next > self.now {
                     self.pass(next - self.now);
                     continue;
                 }
             }
-            self.step(kernel, x, memory, effect);
+            self.step::<NARROW>(kernel, x, memory, effect);
         }
     }
 
@@ -417,7 +443,13 @@ impl Sm {
 
     /// One cycle.
     #[inline(always)]
-    fn step(&mut self, kernel: &Arc<Kernel>, x: &mut Exchange, memory: &GlobalMemory, effect: &mut Effect) {
+    fn step<const NARROW: bool>(
+        &mut self,
+        kernel: &Arc<Kernel>,
+        x: &mut Exchange,
+        memory: &GlobalMemory,
+        effect: &mut Effect,
+    ) {
         let time = self.clock.time(self.now);
         self.counts.stepped += 1;
         if self.now >= self.interval.end && self.warps.resident != 0 {
@@ -436,7 +468,7 @@ impl Sm {
         self.deliver(time, kernel, x);
         let mut committed = 0;
         let written = self.write_back(kernel, &mut committed);
-        let written = written | self.execute(time, kernel, x, &mut committed);
+        let written = written | self.execute::<NARROW>(time, kernel, x, &mut committed);
         if committed > 0 {
             self.counts.events(SmEvent::CommittedLanes, committed);
             self.counts.events(SmEvent::PipelineDuty, (committed * 10).min(self.full_duty));
@@ -499,6 +531,7 @@ impl Sm {
             threads: &self.threads,
             issued: self.issued,
             collector: &self.collector,
+            alus: &self.alus,
             kernel,
         }
     }
@@ -568,9 +601,18 @@ impl Sm {
 
     /// Execution units take instructions; the load/store unit makes a step.
     #[inline(always)]
-    fn execute(&mut self, time: Femtoseconds, kernel: &Kernel, x: &mut Exchange, committed: &mut u64) -> u64 {
-        let lanes = self.hooks.lanes.as_deref_mut();
-        self.alus.accept(self.now, &mut self.collector, kernel, lanes.map(|l| l as &mut dyn LanesHook));
+    fn execute<const NARROW: bool>(
+        &mut self,
+        time: Femtoseconds,
+        kernel: &Kernel,
+        x: &mut Exchange,
+        committed: &mut u64,
+    ) -> u64 {
+        let lanes = self.hooks.lanes.as_deref_mut().map(|l| l as &mut dyn LanesHook);
+        match NARROW {
+            false => self.alus.accept(self.now, &mut self.collector, kernel, lanes),
+            true => self.alus.accept_narrow(self.now, &mut self.collector, kernel, lanes),
+        }
         let mut flits = 0;
         let mut port = l1::Port {
             sm: self.id as u16,

@@ -7,7 +7,7 @@ use crate::sm::Sm;
 impl Sm {
     /// Time of the next cycle in which something can happen; `u64::MAX` if only a message can wake it.
     pub fn next_time(&mut self) -> Femtoseconds {
-        match self.next_event() {
+        match self.next_event::<true>() {
             u64::MAX => u64::MAX,
             cycle => self.clock.time(cycle),
         }
@@ -15,7 +15,7 @@ impl Sm {
 
     /// The next cycle, from `now` on, in which something can happen.
     #[inline(always)]
-    pub(super) fn next_event(&mut self) -> u64 {
+    pub(super) fn next_event<const NARROW: bool>(&mut self) -> u64 {
         let now = self.now;
         let hungry = self.warps.hungry() & !self.warps.wrong_path;
         if (self.warps.ready() != 0 && self.stalled_until <= now)
@@ -23,6 +23,7 @@ impl Sm {
             || self.fetch.active(hungry)
             || !self.collector.idle()
             || (self.credits > 0 && self.fetch.l1i.sending())
+            || NARROW && self.alus.narrow.under_way != 0
         {
             return now;
         }

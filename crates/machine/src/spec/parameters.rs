@@ -238,8 +238,10 @@ parameters! {
         active_set_warps: u32 = number("warps", 1.0, 64.0);
         /// Warps in a fetch group (`two-level-fetch`).
         fetch_group_warps: u32 = number("warps", 1.0, 64.0);
-        /// SP ports per SM, each 32 lanes.
+        /// SP ports per SM.
         sp_units: u32 = number("ports", 1.0, 16.0).alias("-gpgpu_num_sp_units");
+        /// Lanes of an SP. With fewer than 32 it takes a warp in several cycles, that many threads in each.
+        simd_width: u32 = number("lanes", 4.0, 32.0).power_of_two();
         /// SFU ports per SM.
         sfu_units: u32 = number("ports", 1.0, 16.0).alias("-gpgpu_num_sfu_units");
         /// Load/store ports per SM.
@@ -266,6 +268,8 @@ parameters! {
         register_banks: u32 = number("banks", 1.0, 64.0).power_of_two().alias("-gpgpu_num_reg_banks");
         /// Operand collector units for the SPs, the SFU, LDST.
         collectors_sp: u32 = number("units", 1.0, 64.0).alias("-gpgpu_operand_collector_num_units_sp");
+        /// Operand collector units for the SPs to each of their ports in and out; an SP has a port of its own in any case.
+        sp_collectors_per_port: u32 = number("units", 1.0, 64.0);
         /// Operand collector units for the SFU.
         collectors_sfu: u32 = number("units", 1.0, 64.0).alias("-gpgpu_operand_collector_num_units_sfu");
         /// Operand collector units for LDST.
@@ -364,6 +368,6 @@ impl Spec {
 
     /// Lanes of an SM's INT (and FP) pipelines, and of its SFUs (4 lanes each).
     pub fn lanes(&self) -> (u32, u32) {
-        (32 * self.sp_units, 4 * self.sfu_units)
+        (self.simd_width * self.sp_units, 4 * self.sfu_units)
     }
 }

@@ -6,6 +6,8 @@
 //! units were occupied with how many threads, from which full- and partial-lane idleness follow (ITAP §3.1, Fig. 3): while
 //! nothing enters a unit all its lanes are idle, else those whose threads are inactive.
 //!
+//! On narrow SPs ([`warpwatt_machine::simd`]) threads are a warp instruction's, and occupied lanes its sub-warps'.
+//!
 //! *Decision*: a unit is occupied for the initiation interval, also where a lane is told to work until its result leaves.
 
 use crate::error::PolicyError;
@@ -102,7 +104,7 @@ impl Control for Never {
     }
 }
 
-/// Warp instructions by active threads, and cycles for which they occupied their unit.
+/// Warp instructions by active threads, and cycles for which units were occupied by lanes with a thread.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct Threads {
     count: Vec<u64>,
@@ -176,7 +178,9 @@ impl LanesHook for Watched {
         let sfu = query.port == Port::Sfu;
         let threads = &mut self.threads[if sfu { 2 } else { query.fp as usize }];
         let active = query.lanes.count_ones() as usize;
-        threads.count[active] += 1;
+        if let Some(all) = query.begins {
+            threads.count[all.count_ones() as usize] += 1;
+        }
         threads.occupied[active] += u64::from(query.busy);
         if !sfu {
             let busy = match self.occupancy {

@@ -5,12 +5,10 @@ use serde::{Deserialize, Serialize};
 use warpwatt_machine::activity::{LaneResidency, LaneState};
 use warpwatt_machine::hooks::{Report, StartQuery};
 use warpwatt_machine::kernel::Port;
+use warpwatt_machine::simd::Simd;
 use warpwatt_machine::spec::Spec;
 
-/// Lanes of a pipe.
-pub const LANES: usize = 32;
-
-/// Pipes of an SM: the 32 lanes of an SP, or those of its INT and of its FP pipeline.
+/// Pipes of an SM: the lanes of an SP, or those of its INT and of its FP pipeline.
 #[derive(Clone, Copy, Debug)]
 pub struct Pipes {
     /// INT and FP together or apart.
@@ -19,13 +17,16 @@ pub struct Pipes {
     pub occupancy: Occupancy,
     /// SPs.
     pub units: usize,
+    /// Lanes of each.
+    pub simd: Simd,
     sfu_lanes: u64,
 }
 
 impl Pipes {
     /// Those of a GPU's SM.
     pub fn new(spec: &Spec, scope: Scope, occupancy: Occupancy) -> Pipes {
-        Pipes { scope, occupancy, units: spec.sp_units as usize, sfu_lanes: u64::from(spec.lanes().1) }
+        let (units, sfu_lanes) = (spec.sp_units as usize, u64::from(spec.lanes().1));
+        Pipes { scope, occupancy, units, simd: Simd::of(spec), sfu_lanes }
     }
 
     /// How many.

@@ -11,7 +11,7 @@
 //! Each lane is on its own, also where a mode is shared by a group: no other rule on the same lanes, of any granularity,
 //! saves more.
 
-use super::frame::{Counts, LANES, Pipes};
+use super::frame::{Counts, Pipes};
 use super::modes::{Mode, best};
 use serde::{Deserialize, Serialize};
 use warpwatt_machine::activity::{LaneResidency, LaneState};
@@ -64,7 +64,7 @@ pub struct Ideal {
 impl Ideal {
     /// The lanes of an SM, all of them idle from cycle 0 on.
     pub fn new(pipes: Pipes) -> Ideal {
-        let idle = Group { lanes: u32::MAX, idle_from: 0, works_from: 0, taken_as: None };
+        let idle = Group { lanes: pipes.simd.all(), idle_from: 0, works_from: 0, taken_as: None };
         let lines = vec![vec![idle]; pipes.count()];
         Ideal { pipes, state: State { lines, books: Books::default() } }
     }
@@ -177,7 +177,7 @@ impl LanesHook for Ideal {
                 }
             }
         }
-        let all = (self.pipes.units * LANES) as u64 * (now - books.taken);
+        let all = self.pipes.units as u64 * u64::from(self.pipes.simd.width()) * (now - books.taken);
         for (place, (own, taken)) in books.counts.residency.iter_mut().zip([int, fp]).enumerate() {
             own.cycles[LaneState::On as usize] = all - own.cycles.iter().sum::<u64>();
             for (from, to) in Mode::ALL.into_iter().flat_map(|from| Mode::ALL.map(|to| (from, to))) {

@@ -5,7 +5,7 @@ use super::fsm::Goal;
 use super::switch::{GATE, LONG, Rules, WORTH};
 use serde::{Deserialize, Serialize};
 
-/// The memory of the 32 lanes of a pipe.
+/// The memory of the lanes of a pipe.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Memory {
     switch: Counters,

@@ -37,7 +37,9 @@
 //!   that was found. Exactly 48 cycles leave the confidence counter as it is (§4.2: "less than", "larger than").
 //! - "Wrongly used" (§4.3): the lane was in PG in a period of under 48 cycles. Counters start at 0 (`counter_start`).
 //! - The hardware costs 2.21 % of the execution units' power (Table 5) at every granularity (footnote 4), in `itap-ideal`
-//!   too, so that what differs is what is estimated.
+//!   too, so that what differs is what is estimated. So it does at every width of the SIMD (§6.4.3 gives no other figure).
+//! - On a narrow SIMD ([`warpwatt_machine::simd`]) a granularity beyond its width is its width. A sub-warp that has to wait for
+//!   its lanes holds back those behind it; the window has all of them.
 //!
 //! Left out: area; what the regulators of fine granularities would cost (footnote 4 leaves it out as well).
 

@@ -193,7 +193,8 @@ impl Line {
         let Doing { applied, waking, working } = self.doing;
         let cycles = now - self.counted;
         self.counted = now;
-        let n = |lanes: u32| u64::from(lanes.count_ones()) * cycles;
+        let there = pipes.simd.all();
+        let n = |lanes: u32| u64::from((lanes & there).count_ones()) * cycles;
         let (as_mode, as_waking) = match rules.waking {
             Waking::Mode => (applied.with(waking), 0),
             Waking::On => (applied, waking.all()),
@@ -244,11 +245,16 @@ pub struct Switch {
 
 impl Switch {
     /// The lanes of an SM, all of them idle from cycle 0 on.
-    pub fn new(pipes: Pipes, rules: Rules) -> Switch {
+    pub fn new(pipes: Pipes, mut rules: Rules) -> Switch {
+        rules.setup.granularity = rules.setup.granularity.min(pipes.simd.width());
         let state = State {
             now: 0,
             lines: vec![
-                Line { memory: Memory::new(&rules), idle_from: Times::all(0), ..Line::default() };
+                Line {
+                    memory: Memory::new(&rules),
+                    idle_from: Times::of(pipes.simd.all(), 0),
+                    ..Line::default()
+                };
                 pipes.count()
             ],
             ahead: vec![[0; WINDOW]; pipes.count()],
@@ -343,7 +349,8 @@ impl Switch {
     }
 
     /// An instruction cannot start before `ready`: lanes that sleep wake up, the others wait for them.
-    fn refuse(&mut self, pipe: usize, now: u64, lanes: u32, ready: u64) {
+    fn refuse(&mut self, pipe: usize, query: &StartQuery, ready: u64) {
+        let (now, lanes) = (query.now, query.lanes);
         let (pipes, state) = (&self.pipes, &mut self.state);
         let line = &mut state.lines[pipe];
         (line.held, line.held_until) = (lanes, ready);
@@ -352,7 +359,11 @@ impl Switch {
         paid.each().iter().for_each(|(mode, lanes)| state.counts.leave(pipes, pipe, mode.state(), *lanes));
         line.wanted.set(lanes & !line.wanted.lanes(), now);
         line.calm_until = now;
-        state.blocked = ready;
+        match state.free_at.get_mut(query.unit) {
+            // A sub-warp keeps back those behind it in its own SP, a whole instruction all that follow.
+            Some(free) if query.begins.is_none() => *free = ready,
+            _ => state.blocked = ready,
+        }
         state.waits += (state.waiting < now) as u64;
         state.waited += (state.waiting <= now) as u64;
         state.waiting = now + 1;
@@ -455,7 +466,7 @@ impl LanesHook for Switch {
         self.settle(now);
         let ready = self.state.lines[pipe].ready(now, lanes);
         if ready > now {
-            self.refuse(pipe, now, lanes, ready);
+            self.refuse(pipe, query, ready);
             return ready;
         }
         self.begin(pipe, now, lanes, self.pipes.working(query));
@@ -482,7 +493,10 @@ impl LanesHook for Switch {
 
     fn watch(&mut self, sm: &SmState<'_>) {
         if sm.any_ahead() {
-            self.look(sm.now + 1, |sight| sm.ahead(|op| sight.add(&op)));
+            self.look(sm.now + 1, |sight| {
+                sm.under_way(|unit, op| sight.goes_on(unit, &op));
+                sm.ahead(|op| sight.add(&op));
+            });
         }
     }
 }

@@ -7,9 +7,9 @@ use serde::{Deserialize, Serialize};
 pub struct Times(Vec<(u32, u64)>);
 
 impl Times {
-    /// All lanes at a cycle.
-    pub fn all(cycle: u64) -> Times {
-        Times(vec![(u32::MAX, cycle)])
+    /// Lanes at a cycle.
+    pub fn of(lanes: u32, cycle: u64) -> Times {
+        Times(vec![(lanes, cycle)])
     }
 
     /// The lanes that have one.
@@ -87,7 +87,7 @@ mod tests {
 
     #[test]
     fn each_lane_has_one_cycle() {
-        let mut times = Times::all(3);
+        let mut times = Times::of(u32::MAX, 3);
         times.set(0xff, 9);
         times.raise(0xfff, 7);
         assert_eq!(times.among(u32::MAX).collect::<Vec<_>>(), [(!0xfff, 3), (0xff, 9), (0xf00, 7)]);
@@ -98,6 +98,6 @@ mod tests {
         assert_eq!(times.among(0xffff).collect::<Vec<_>>(), [(0xf000, 3), (0xff0, 9)]);
         assert_eq!(times.lanes(), !0xf);
         times.set(u32::MAX, 1);
-        assert_eq!(times, Times::all(1));
+        assert_eq!(times, Times::of(u32::MAX, 1));
     }
 }

@@ -8,7 +8,9 @@
 //!
 //! *Decisions*: the window gives information if any instruction is known that will start within it, for all SPs of the SM;
 //! else ("when there is no active warp to schedule") it gives none. Of several SPs that are free an instruction is
-//! expected in one whose lanes are awake, else in the first.
+//! expected in one whose lanes are awake, else in the first. On narrow SPs ([`warpwatt_machine::simd`]) an instruction wants
+//! the lanes of its sub-warps one after the other, and what is left of one that has begun comes before all others: this is why
+//! §6.4.3 finds the window more accurate there.
 
 use super::frame::Pipes;
 use warpwatt_machine::hooks::Ahead;
@@ -59,10 +61,11 @@ impl<'a> Sight<'a> {
     #[inline]
     pub fn add(&mut self, op: &Ahead) -> bool {
         let (now, end) = (self.now, self.now + WINDOW as u64);
+        let first = self.pipes.simd.cut(op.lanes).0;
         let from = self.last.max(now + u64::from(op.soonest) - 1);
         let (mut best, mut start, mut sleepy) = (0, u64::MAX, true);
         for (u, unit) in self.units.iter().enumerate() {
-            let (soonest, asleep) = (unit.free_at.max(from), op.lanes & unit.asleep[op.fp as usize] != 0);
+            let (soonest, asleep) = (unit.free_at.max(from), first & unit.asleep[op.fp as usize] != 0);
             if soonest < start || soonest == start && sleepy && !asleep {
                 (best, start, sleepy) = (u, soonest, asleep);
                 if start == from && !sleepy {
@@ -73,14 +76,45 @@ impl<'a> Sight<'a> {
         if start > end {
             return false;
         }
-        let after = (start + u64::from(op.busy.max(1))).max(now + 1);
-        (self.units[best].free_at, self.last) = (after, start);
-        self.known |= start > now;
-        let cycles = (start.max(now + 1) - (now + 1)) as usize..(after.min(end + 1) - (now + 1)) as usize;
-        let ahead = &mut self.ahead[self.pipes.at(best, op.fp)];
-        ahead[cycles].iter_mut().for_each(|lanes| *lanes |= op.lanes);
+        self.last = start;
+        let after = match self.pipes.simd.narrow() {
+            false => self.enters(best, op.fp, op.lanes, start, op.busy.into()),
+            true => self.enter_in_parts(best, op, start),
+        };
+        self.units[best].free_at = after;
         // Behind it a single SP starts nothing before it is free again.
         self.units.len() > 1 || after <= end
+    }
+
+    /// What is left of an instruction that has begun to enter a narrow SP. It comes before all that [`Sight::add`] gives.
+    pub fn goes_on(&mut self, unit: usize, op: &Ahead) {
+        let Some(start) = self.units.get(unit).map(|unit| unit.free_at.max(self.now)) else { return };
+        self.units[unit].free_at = self.enter_in_parts(unit, op, start);
+    }
+
+    /// Lanes of an SP are wanted in a cycle, and work for some. Gives the cycle after these.
+    #[inline]
+    fn enters(&mut self, unit: usize, fp: bool, lanes: u32, start: u64, busy: u64) -> u64 {
+        let (next, end) = (self.now + 1, self.now + WINDOW as u64);
+        let after = (start + busy.max(1)).max(next);
+        self.known |= (next..=end).contains(&start);
+        let cycles = (start.clamp(next, end + 1) - next) as usize..(after.min(end + 1) - next) as usize;
+        let ahead = &mut self.ahead[self.pipes.at(unit, fp)];
+        ahead[cycles].iter_mut().for_each(|wanted| *wanted |= lanes);
+        after
+    }
+
+    /// The same of an instruction's sub-warps, one after the other.
+    fn enter_in_parts(&mut self, unit: usize, op: &Ahead, start: u64) -> u64 {
+        let simd = self.pipes.simd;
+        let each = u64::from(op.busy / simd.sub_warps(op.lanes));
+        let (mut lanes, mut rest) = simd.cut(op.lanes);
+        let mut after = self.enters(unit, op.fp, lanes, start, each);
+        while rest != 0 {
+            (lanes, rest) = simd.cut(rest);
+            after = self.enters(unit, op.fp, lanes, after, each);
+        }
+        after
     }
 }
 
@@ -128,6 +162,26 @@ mod tests {
         let list = [Ahead { busy: 2, ..op(1, 2) }, op(2, 2)];
         assert_eq!(look(1, Scope::Lane, 0, &list), (true, vec![[1, 1, 2]]));
         assert_eq!(look(2, Scope::Lane, 0, &list), (true, vec![[1, 1, 0], [2, 0, 0]]));
+    }
+
+    #[test]
+    fn narrow_sps_take_threads_one_sub_warp_after_the_other() {
+        let mut spec = Spec::preset("pascal16").unwrap();
+        spec.simd_width = 8;
+        let pipes = Pipes::new(&spec, Scope::Lane, Occupancy::Issue);
+        let mut look = |under_way: Option<Ahead>, list: &[Ahead]| {
+            let (mut ahead, mut units) = (vec![[9; 3]; 1], [Unit { free_at: 101, ..Unit::default() }]);
+            let mut sight = Sight::new(&pipes, 100, 0, &mut units, &mut ahead);
+            under_way.iter().for_each(|op| sight.goes_on(0, op));
+            let _ = list.iter().all(|op| sight.add(op));
+            (sight.known, ahead[0])
+        };
+        let op = |lanes, sub_warps| Ahead { busy: sub_warps, ..op(lanes, 2) };
+        assert_eq!(look(None, &[op(0xff00_0301, 3)]), (true, [1, 3, 0xff]));
+        assert_eq!(look(None, &[op(0x0300, 1), op(0x8001, 2)]), (true, [3, 1, 0x80]));
+        // Two cycles for each sub-warp; what has begun comes first.
+        assert_eq!(look(None, &[op(0x0103, 4)]), (true, [3, 3, 1]));
+        assert_eq!(look(Some(op(0x0201_0000, 2)), &[op(4, 1)]), (true, [1, 2, 4]));
     }
 
     #[test]

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use warpwatt_machine::activity::LaneResidency;
 use warpwatt_machine::hooks::{Hook, IssueQuery, LanesHook, Report, SmState, StartQuery};
 use warpwatt_machine::kernel::Port;
+use warpwatt_machine::simd::Simd;
 use warpwatt_machine::spec::Spec;
 
 /// The lanes of an SM under a policy's rules.
@@ -14,6 +15,7 @@ use warpwatt_machine::spec::Spec;
 pub struct Lanes<C> {
     setup: Setup,
     demand: Demand,
+    simd: Simd,
     /// For each SP, the first cycle in which no instruction is expected that has demanded its lanes at issue.
     expected: Vec<u64>,
     tracker: Tracker,
@@ -33,8 +35,10 @@ struct Saved {
 impl<C: Control> Lanes<C> {
     /// The lanes of an SM.
     pub fn new(spec: &Spec, setup: Setup, control: C) -> Lanes<C> {
+        let simd = Simd::of(spec);
+        let setup = Setup { granularity: setup.granularity.min(simd.width()), ..setup };
         let tracker = Tracker::new(spec, &setup, &control);
-        Lanes { setup, demand: Demand::Unit, expected: vec![0; spec.sp_units as usize], tracker, control }
+        Lanes { setup, demand: Demand::Unit, simd, expected: vec![0; spec.sp_units as usize], tracker, control }
     }
 
     /// Lanes are demanded at another time than in front of the unit.
@@ -128,8 +132,9 @@ impl<C: Control> LanesHook for Lanes<C> {
         if self.demand != Demand::Issue {
             return;
         }
-        // The SP in which it can start soonest; one that was issued beside it takes a cycle of its own.
-        let (now, lanes) = (query.now, self.setup.widen(query.lanes));
+        // The SP in which it can start soonest; one that was issued beside it takes a cycle of its own, or each of its
+        // sub-warps does.
+        let (now, lanes) = (query.now, self.setup.widen(self.simd.lanes(query.lanes)));
         let arrives = now + COLLECTION;
         let mut soonest = (u64::MAX, u64::MAX, 0);
         for unit in 0..self.sp_units() {
@@ -140,7 +145,7 @@ impl<C: Control> LanesHook for Lanes<C> {
             }
         }
         let (start, _, unit) = soonest;
-        self.expected[unit] = start + 1;
+        self.expected[unit] = start + u64::from(self.simd.sub_warps(query.lanes));
         self.tracker.expect(self.pipe(unit, query.fp), &mut self.control, now, lanes, start);
     }
 

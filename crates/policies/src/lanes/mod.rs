@@ -1,7 +1,7 @@
 //! Power states of execution-unit lanes: what every policy that switches lanes shares.
 //!
-//! An SM's SPs have 32 lanes each, with an INT and an FP pipeline in every lane, and (if a policy wants them) its SFUs
-//! have 4. A [`Pipe`] is the 32 lanes of one type in one unit, or of both types where these are switched together. Lanes
+//! An SM's SPs have 32 lanes each (or fewer, `simd_width`), with an INT and an FP pipeline in every lane, and (if a policy
+//! wants them) its SFUs have 4. A [`Pipe`] is the lanes of one type in one unit, or of both types where these are switched together. Lanes
 //! of a pipe with the same history are one [`Cohort`]; an instruction splits cohorts, a power state is entered and left by
 //! a whole cohort.
 //!
@@ -22,7 +22,9 @@
 //!   [`Demand::Issue`] when it issues, of the SP in which it can start soonest (each instruction on its way takes a cycle
 //!   of its SP), so that lanes wake up while its operands are collected, and lanes that are awake are not gated meanwhile. Papers do not say which; Origami §4.4, where
 //!   six more cycles of wake-up cost 1.4 % of time, means that most of the wake-up is hidden.
-//! - The lanes of a group ([`Setup::granularity`]) are on while any of them works.
+//! - The lanes of a group ([`Setup::granularity`]) are on while any of them works. A group is no larger than the SP.
+//! - On a narrow SP ([`warpwatt_machine::simd`]) each sub-warp starts on its own lanes. An instruction that demands its lanes
+//!   when it issues demands those of all its sub-warps at once.
 
 mod control;
 mod hook;

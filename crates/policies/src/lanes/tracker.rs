@@ -5,6 +5,7 @@ use super::idle::IdlePeriods;
 use super::setup::{Scope, Setup};
 use serde::{Deserialize, Serialize};
 use warpwatt_machine::activity::{LaneResidency, LaneState};
+use warpwatt_machine::simd::Simd;
 use warpwatt_machine::spec::Spec;
 
 /// What a pipe's lanes are.
@@ -199,7 +200,7 @@ impl Tracker {
         let pipes: Vec<Pipe> =
             sps.chain(sfus).enumerate().map(|(index, (kind, unit))| Pipe { index, kind, unit }).collect();
         let lines = pipes.iter().map(|pipe| {
-            let lanes = if pipe.kind == PipeKind::Sfu { SFU_LANES } else { u32::MAX };
+            let lanes = if pipe.kind == PipeKind::Sfu { SFU_LANES } else { Simd::of(spec).all() };
             let mut cohort = Cohort {
                 lanes,
                 tag: 0,
