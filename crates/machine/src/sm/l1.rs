@@ -26,15 +26,22 @@ pub enum Outcome {
     QueueFull,
 }
 
+/// What became of a request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fate {
+    /// It went out.
+    Requested,
+    /// It was answered.
+    Answered,
+}
+
 /// Requests that went out and were answered in this cycle, by MSHR; kept only while somebody observes.
 #[derive(Clone, Debug, Default)]
 pub struct MissLog {
     /// Somebody observes.
     pub on: bool,
-    /// Went out.
-    pub requested: Vec<u16>,
-    /// Were answered.
-    pub answered: Vec<u16>,
+    /// In the order in which it happened.
+    pub list: Vec<(Fate, u16)>,
 }
 
 /// One L1 cache.
@@ -202,7 +209,7 @@ impl L1 {
                 self.since[entry as usize] = now;
                 if self.log.on {
                     seldom();
-                    self.log.requested.push(entry as u16);
+                    self.log.list.push((Fate::Requested, entry as u16));
                 }
                 let old = self.tags.replace(at, line);
                 self.evicted = old.map(|old| old.address);
@@ -276,7 +283,7 @@ impl L1 {
         self.latency.1 += 1;
         if self.log.on {
             seldom();
-            self.log.answered.push(entry as u16);
+            self.log.list.push((Fate::Answered, entry as u16));
         }
         self.mshr.tags(entry).iter().for_each(|&tag| self.ready.push(tag));
         self.mshr.release(entry);

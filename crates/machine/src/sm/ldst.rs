@@ -17,7 +17,7 @@ use crate::seldom::seldom;
 use crate::sm::coalesce::{self, Route, Transaction};
 use crate::sm::collector::{Collector, Flight};
 use crate::sm::hear::Hear;
-use crate::sm::l1::{FILL, L1, MissLog, Outcome, Port};
+use crate::sm::l1::{FILL, Fate, L1, MissLog, Outcome, Port};
 use crate::spec::Spec;
 use crate::table::Table;
 use serde::{Deserialize, Serialize};
@@ -423,7 +423,7 @@ impl Ldst {
         self.past -= 1;
         if self.log.on {
             seldom();
-            self.log.answered.push(id);
+            self.log.list.push((Fate::Answered, id));
         }
     }
 
@@ -587,7 +587,8 @@ impl Ldst {
                 }
                 self.past += 1;
                 if self.log.on {
-                    self.log.requested.push(load);
+                    seldom();
+                    self.log.list.push((Fate::Requested, load));
                 }
                 if atomic {
                     port.outbox.atomics.push(list.payloads[t.payload as usize]);

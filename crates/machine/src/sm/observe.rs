@@ -7,6 +7,7 @@
 use crate::hooks::{CycleFacts, CycleKind, Event, Heard, Kinds, L1Cache, Outstanding};
 use crate::kernel::Port;
 use crate::sm::Sm;
+use crate::sm::l1::Fate;
 use serde::{Deserialize, Serialize};
 
 /// Cycles in a row of one kind that observers have not been told of.
@@ -26,16 +27,21 @@ impl Sm {
     pub(super) fn kinds(&self) -> Kinds {
         let w = &self.warps;
         let mut facts =
-            CycleFacts { empty: w.resident == 0, halted: self.stalled_until > self.now, ..CycleFacts::default() };
+            CycleFacts { empty: w.resident == 0, halted: self.stalled_until > self.now, ..Default::default() };
+        if facts.empty || facts.halted {
+            return facts.kinds();
+        }
         let alive = w.resident & !(w.finished | w.paused);
         let free = alive & !(w.on_atomic | w.on_fence | w.asleep | w.at_barrier);
         let fetching = self.fetch.l1i.missing();
         facts.load = self.ldst.awaits() | fetching;
         facts.fetch = fetching & (w.on_fetch != 0);
-        facts.full = self.ldst.full();
-        facts.stores = free == 0 && alive & w.asleep == 0 && (w.on_fence | w.resident & w.finished) != 0;
-        if facts.empty || facts.halted || !facts.outstanding() {
-            return facts.kinds();
+        if !facts.load {
+            facts.full = self.ldst.full();
+            facts.stores = free == 0 && alive & w.asleep == 0 && (w.on_fence | w.resident & w.finished) != 0;
+            if !facts.outstanding() {
+                return facts.kinds();
+            }
         }
         facts.control = free & w.wrong_path != 0;
         facts.conflict = self.ldst.conflict();
@@ -43,10 +49,17 @@ impl Sm {
             return facts.kinds();
         }
         let right = free & !w.wrong_path;
-        let raw = right & w.buffered & !w.clear & !w.on_memory;
-        let taken = |port| if self.collector.free(port) { 0 } else { w.port[port as usize] };
         facts.memory = right & w.on_memory | alive & w.on_atomic != 0;
-        facts.arithmetic = raw | w.ready() & (taken(Port::Sp) | taken(Port::Sfu)) != 0;
+        if facts.load && !facts.memory {
+            facts.full = self.ldst.full();
+        }
+        let ready = w.ready();
+        // Beside a hazard on memory an arithmetic one tells only what a cycle is in which something issues.
+        if !facts.memory || ready != 0 {
+            let raw = right & w.buffered & !w.clear & !w.on_memory;
+            let taken = |port| if self.collector.free(port) { 0 } else { w.port[port as usize] };
+            facts.arithmetic = raw | ready & (taken(Port::Sp) | taken(Port::Sfu)) != 0;
+        }
         facts.kinds()
     }
 
@@ -96,33 +109,35 @@ impl Sm {
     pub(super) fn note_requests(&mut self) {
         let ldst = &self.ldst;
         let logs = [&ldst.l1d.log, &ldst.l1t.log, &ldst.l1c.log, &self.fetch.l1i.log, &ldst.log];
-        if logs.iter().map(|log| log.requested.len() | log.answered.len()).fold(0, |a, b| a | b) != 0 {
+        if logs.iter().fold(0, |any, log| any | log.list.len()) != 0 {
             self.note_logged();
         }
     }
 
+    /// Answers come first.
     fn note_logged(&mut self) {
         self.end_span();
         let (now, news, ldst) = (self.now, &mut self.news, &mut self.ldst);
         let mut logs = [
-            (L1Cache::Data, &mut ldst.l1d.log),
-            (L1Cache::Texture, &mut ldst.l1t.log),
-            (L1Cache::Constant, &mut ldst.l1c.log),
-            (L1Cache::Instruction, &mut self.fetch.l1i.log),
-            (L1Cache::None, &mut ldst.log),
+            (L1Cache::Data, &mut ldst.l1d.log.list),
+            (L1Cache::Texture, &mut ldst.l1t.log.list),
+            (L1Cache::Constant, &mut ldst.l1c.log.list),
+            (L1Cache::Instruction, &mut self.fetch.l1i.log.list),
+            (L1Cache::None, &mut ldst.log.list),
         ];
-        for (cache, log) in &mut logs {
-            for &entry in &log.answered {
-                news.push(Heard { now, event: Event::Answered(Outstanding { cache: *cache, entry }) });
+        for fate in [Fate::Answered, Fate::Requested] {
+            for (cache, list) in logs.iter().filter(|l| !l.1.is_empty()) {
+                for &(_, entry) in list.iter().filter(|l| l.0 == fate) {
+                    let request = Outstanding { cache: *cache, entry };
+                    let event = match fate {
+                        Fate::Answered => Event::Answered(request),
+                        Fate::Requested => Event::Requested(request),
+                    };
+                    news.push(Heard { now, event });
+                }
             }
-            log.answered.clear();
         }
-        for (cache, log) in &mut logs {
-            for &entry in &log.requested {
-                news.push(Heard { now, event: Event::Requested(Outstanding { cache: *cache, entry }) });
-            }
-            log.requested.clear();
-        }
+        logs.iter_mut().for_each(|(_, list)| list.clear());
     }
 
     /// Somebody observes cycles and requests, or nobody does.
@@ -134,8 +149,7 @@ impl Sm {
         let ldst = &mut self.ldst;
         for log in [&mut ldst.l1d.log, &mut ldst.l1t.log, &mut ldst.l1c.log, &mut self.fetch.l1i.log, &mut ldst.log] {
             log.on = observed;
-            log.requested.reserve(64);
-            log.answered.reserve(64);
+            log.list.reserve(128);
         }
     }
 }
