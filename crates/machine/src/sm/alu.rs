@@ -234,17 +234,27 @@ impl Alus {
     /// A free unit after this one could take the instruction sooner: its lanes are awake, or wake up earlier.
     #[inline]
     fn prefers_later(&self, query: &StartQuery, lanes: &mut dyn LanesHook) -> bool {
-        let later = self.units.iter().take(self.count as usize).enumerate().skip(query.unit + 1);
+        let mut later = self.of_port[query.port as usize % 2] & (u64::MAX << 1 << query.unit);
         // A narrow SP whose lanes sleep amid an instruction is not free.
-        let taken = self.narrow.under_way;
-        let mut free = later
-            .filter(|(i, u)| u.port == query.port as u8 && u.on && u.free_at <= query.now && taken >> i & 1 == 0)
-            .peekable();
-        if free.peek().is_none() {
+        later &= !self.narrow.under_way;
+        let mut free = 0u64;
+        while later != 0 {
+            let unit = &self.units[later.trailing_zeros() as usize];
+            free |= ((unit.on && unit.free_at <= query.now) as u64) << later.trailing_zeros();
+            later &= later - 1;
+        }
+        if free == 0 {
             return false;
         }
         let soonest = lanes.ready(query);
-        soonest > query.now && free.any(|(unit, _)| lanes.ready(&StartQuery { unit, ..*query }) < soonest)
+        while soonest > query.now && free != 0 {
+            let unit = free.trailing_zeros() as usize;
+            if lanes.ready(&StartQuery { unit, ..*query }) < soonest {
+                return true;
+            }
+            free &= free - 1;
+        }
+        false
     }
 }
 

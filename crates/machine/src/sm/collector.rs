@@ -382,21 +382,20 @@ impl Collector {
     #[inline]
     pub fn ahead(&self, port: Port, most: usize, mut f: impl FnMut(Flight, u32) -> bool) {
         let p = port as usize;
-        let (mut ready, mut turn, mut left) = (self.ready & self.of_port[p], self.turn[p], most);
+        let (mut ready, mut turn) = (self.ready & self.of_port[p], self.turn[p]);
         let ocex = Stage::Ocex.of(p);
-        for i in 0..self.held[ocex] {
-            let flight = self.entries[ocex][(self.heads[ocex] + i) as usize % MOST_ENTRIES];
-            if left == 0 || !f(flight, 1) {
+        for i in 0..most {
+            let (flight, soonest) = if i < self.held[ocex] as usize {
+                (self.entries[ocex][(self.heads[ocex] as usize + i) % MOST_ENTRIES], 1)
+            } else if ready != 0 {
+                let u = next_after(ready, turn);
+                turn = u as u8;
+                ready &= !(1 << u);
+                (self.units[u].flight, 2)
+            } else {
                 return;
-            }
-            left -= 1;
-        }
-        while ready != 0 && left != 0 {
-            let u = next_after(ready, turn);
-            turn = u as u8;
-            ready &= !(1 << u);
-            left -= 1;
-            if !f(self.units[u].flight, 2) {
+            };
+            if !f(flight, soonest) {
                 return;
             }
         }

@@ -141,6 +141,11 @@ impl Control for Gate {
     }
 
     #[inline]
+    fn detects(&self, _: &Pipe, _: &Cohort) -> u64 {
+        self.idle_detect
+    }
+
+    #[inline]
     fn wake(&self, _: &Pipe, _: &Cohort, now: u64) -> Wake {
         Wake { from: now, until: now + self.wake_up }
     }

@@ -81,6 +81,8 @@ struct Line {
     own: Modes,
     /// Modes that they are in.
     applied: Modes,
+    /// Lanes have woken up since sleeping ones last took one mode: those may have been what kept their group up.
+    parted: bool,
     /// Modes whose wake-up energy sleeping lanes will have to pay.
     owed: Modes,
     /// Lanes that wake up, by the mode that they leave.
@@ -134,6 +136,7 @@ impl Line {
             self.awake_at.set(lanes, now + mode.wake_up());
         }
         self.waking = self.waking.with(modes);
+        self.parted = true;
         let owed = self.owed.among(lanes);
         for own in [&mut self.own, &mut self.applied, &mut self.owed] {
             *own = own.among(!lanes);
@@ -144,7 +147,7 @@ impl Line {
     /// Sleeping lanes of a group take one mode.
     #[inline]
     fn unite(&mut self, rules: &Rules, pipes: &Pipes, pipe: usize, counts: &mut Counts) {
-        // Those that woke up meanwhile may have been what kept their group up.
+        self.parted = false;
         let (before, after) = (self.applied, self.own.united(|lanes| rules.setup.widen(lanes)));
         if after == before {
             return;
@@ -162,11 +165,16 @@ impl Line {
         self.memory.gated |= after.pg;
     }
 
-    /// What the window shows may change something.
+    /// What the window shows changes something: lanes go deeper or wake up, or a group's mode is looked at again.
     #[inline]
-    fn heeds(&self, ahead: [u32; WINDOW]) -> bool {
-        let [one, two, three] = ahead;
-        self.own.vs05 != 0 || self.applied.all() & (one | two | three) != 0
+    fn heeds(&self, ahead: [u32; WINDOW], wake: Wake) -> bool {
+        let any = ahead.iter().fold(0, |any, lanes| any | lanes);
+        let concerned = self.own.vs05 != 0 || self.applied.all() & any != 0;
+        concerned
+            && (self.parted || self.own.vs05 & !any != 0 || {
+                let seen = Seen { ahead: Some(ahead), ..Seen::default() };
+                fsm::waking(self.applied, &seen, wake).all() != 0
+            })
     }
 
     /// The next cycle after `now` in which something changes by itself. `now` is behind us; these lanes were idle in it.
@@ -274,7 +282,14 @@ impl Switch {
     }
 
     /// Settles all cycles before `end`.
+    #[inline]
     fn settle(&mut self, end: u64) {
+        if self.state.now < end {
+            self.pass(end);
+        }
+    }
+
+    fn pass(&mut self, end: u64) {
         while self.state.now < end {
             let now = self.state.now;
             let informed = self.state.seen_at == now;
@@ -282,7 +297,7 @@ impl Switch {
             let mut next = if informed { now + 1 } else { end };
             for pipe in 0..self.state.lines.len() {
                 let line = &self.state.lines[pipe];
-                if line.calm_until <= now || informed && line.heeds(self.state.ahead[pipe]) {
+                if line.calm_until <= now || informed && line.heeds(self.state.ahead[pipe], self.rules.wake) {
                     self.cycle(pipe, now, informed);
                 }
                 next = next.min(self.state.lines[pipe].calm_until);
@@ -408,11 +423,16 @@ impl Switch {
         self.settle(now);
         let state = &mut self.state;
         let count = self.pipes.units.min(MOST_UNITS);
-        for (u, unit) in state.units[..count].iter_mut().enumerate() {
-            let asleep = |fp| state.lines[self.pipes.at(u, fp)].sleepy();
-            *unit = Unit { free_at: state.free_at[u], asleep: [asleep(false), asleep(true)] };
-        }
         let units = &mut state.units[..count];
+        if let [unit] = units {
+            // Whose lanes are awake matters only where there is a choice.
+            unit.free_at = state.free_at[0];
+        } else {
+            for (u, unit) in units.iter_mut().enumerate() {
+                let asleep = |fp| state.lines[self.pipes.at(u, fp)].sleepy();
+                *unit = Unit { free_at: state.free_at[u], asleep: [asleep(false), asleep(true)] };
+            }
+        }
         let mut sight = Sight::new(&self.pipes, now, state.blocked, units, &mut state.ahead);
         give(&mut sight);
         if sight.known {

@@ -60,19 +60,11 @@ impl<'a> Sight<'a> {
     /// The next instruction in order. Gives whether those behind it can be of interest.
     #[inline]
     pub fn add(&mut self, op: &Ahead) -> bool {
-        let (now, end) = (self.now, self.now + WINDOW as u64);
-        let first = self.pipes.simd.cut(op.lanes).0;
-        let from = self.last.max(now + u64::from(op.soonest) - 1);
-        let (mut best, mut start, mut sleepy) = (0, u64::MAX, true);
-        for (u, unit) in self.units.iter().enumerate() {
-            let (soonest, asleep) = (unit.free_at.max(from), first & unit.asleep[op.fp as usize] != 0);
-            if soonest < start || soonest == start && sleepy && !asleep {
-                (best, start, sleepy) = (u, soonest, asleep);
-                if start == from && !sleepy {
-                    break;
-                }
-            }
-        }
+        let end = self.now + WINDOW as u64;
+        let from = self.last.max(self.now + u64::from(op.soonest) - 1);
+        let single = self.units.len() == 1;
+        let best = if single { 0 } else { self.best(op, from) };
+        let start = self.units[best].free_at.max(from);
         if start > end {
             return false;
         }
@@ -83,7 +75,23 @@ impl<'a> Sight<'a> {
         };
         self.units[best].free_at = after;
         // Behind it a single SP starts nothing before it is free again.
-        self.units.len() > 1 || after <= end
+        !single || after <= end
+    }
+
+    /// Of several SPs the one in which it can start first, not before `from`; of those one whose lanes are awake.
+    fn best(&self, op: &Ahead, from: u64) -> usize {
+        let first = self.pipes.simd.cut(op.lanes).0;
+        let (mut best, mut start, mut sleepy) = (0, u64::MAX, true);
+        for (u, unit) in self.units.iter().enumerate() {
+            let (soonest, asleep) = (unit.free_at.max(from), first & unit.asleep[op.fp as usize] != 0);
+            if soonest < start || soonest == start && sleepy && !asleep {
+                (best, start, sleepy) = (u, soonest, asleep);
+                if start == from && !sleepy {
+                    break;
+                }
+            }
+        }
+        best
     }
 
     /// What is left of an instruction that has begun to enter a narrow SP. It comes before all that [`Sight::add`] gives.
@@ -98,9 +106,11 @@ impl<'a> Sight<'a> {
         let (next, end) = (self.now + 1, self.now + WINDOW as u64);
         let after = (start + busy.max(1)).max(next);
         self.known |= (next..=end).contains(&start);
-        let cycles = (start.clamp(next, end + 1) - next) as usize..(after.min(end + 1) - next) as usize;
-        let ahead = &mut self.ahead[self.pipes.at(unit, fp)];
-        ahead[cycles].iter_mut().for_each(|wanted| *wanted |= lanes);
+        let (first, until) = (start.max(next) - next, after - next);
+        for (cycle, wanted) in self.ahead[self.pipes.at(unit, fp)].iter_mut().enumerate() {
+            let works = (first..until).contains(&(cycle as u64));
+            *wanted |= if works { lanes } else { 0 };
+        }
         after
     }
 
@@ -169,7 +179,7 @@ mod tests {
         let mut spec = Spec::preset("pascal16").unwrap();
         spec.simd_width = 8;
         let pipes = Pipes::new(&spec, Scope::Lane, Occupancy::Issue);
-        let mut look = |under_way: Option<Ahead>, list: &[Ahead]| {
+        let look = |under_way: Option<Ahead>, list: &[Ahead]| {
             let (mut ahead, mut units) = (vec![[9; 3]; 1], [Unit { free_at: 101, ..Unit::default() }]);
             let mut sight = Sight::new(&pipes, 100, 0, &mut units, &mut ahead);
             under_way.iter().for_each(|op| sight.goes_on(0, op));

@@ -1,6 +1,7 @@
 //! What a policy decides about lanes.
 
-use super::tracker::{Cohort, Pipe, Tracker};
+use super::cohort::{Cohort, Pipe};
+use super::tracker::Tracker;
 use warpwatt_machine::activity::LaneState;
 use warpwatt_machine::hooks::{Report, SmState};
 
@@ -22,18 +23,24 @@ pub trait Control: Send + std::fmt::Debug {
     /// at `lanes.idle_from` or later; it must not lead in a circle within one cycle.
     fn next(&self, pipe: &Pipe, lanes: &Cohort) -> Option<(u64, LaneState)>;
 
+    /// Lanes that are about to enter idle-detect do not leave it before so many cycles have passed.
+    fn detects(&self, pipe: &Pipe, lanes: &Cohort) -> u64 {
+        let _ = (pipe, lanes);
+        0
+    }
+
+    /// Lanes that are kept apart, as `marked`, among those that work until `idle_from`: rules of their own hold for them.
+    fn marks(&self, pipe: &Pipe, idle_from: u64) -> u32 {
+        let _ = (pipe, idle_from);
+        0
+    }
+
     /// Lanes that are asleep are wanted at `now`.
     fn wake(&self, pipe: &Pipe, lanes: &Cohort, now: u64) -> Wake;
 
     /// An instruction at `now` is the first to want lanes that are asleep; they will wake up for it.
     fn demanded(&mut self, pipe: &Pipe, lanes: &Cohort, now: u64) {
         let _ = (pipe, lanes, now);
-    }
-
-    /// An instruction starts on lanes that were idle for some cycles; a chance to learn from it, and to change
-    /// `lanes.tag`.
-    fn resumed(&mut self, pipe: &Pipe, lanes: &mut Cohort, idle: u64) {
-        let _ = (pipe, lanes, idle);
     }
 
     /// See [`LanesHook::watches`](warpwatt_machine::hooks::LanesHook::watches).

@@ -27,4 +27,10 @@ impl IdlePeriods {
         self.bins[(cycles as usize).min(BINS - 1)] += lanes;
         self.cycles += cycles * lanes;
     }
+
+    /// Adds the idle periods of other lanes.
+    pub fn join(&mut self, other: &IdlePeriods) {
+        self.bins.iter_mut().zip(&other.bins).for_each(|(bin, more)| *bin += more);
+        self.cycles += other.cycles;
+    }
 }

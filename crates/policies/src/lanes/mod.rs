@@ -26,14 +26,17 @@
 //! - On a narrow SP ([`warpwatt_machine::simd`]) each sub-warp starts on its own lanes. An instruction that demands its lanes
 //!   when it issues demands those of all its sub-warps at once.
 
+mod account;
+mod cohort;
 mod control;
 mod hook;
 mod idle;
 mod setup;
 mod tracker;
 
+pub use cohort::{Cohort, Pipe, PipeKind};
 pub use control::{Control, Wake};
 pub use hook::Lanes;
 pub use idle::{BINS, IdlePeriods};
 pub use setup::{Demand, Occupancy, Scope, Setup};
-pub use tracker::{Cohort, Pipe, PipeKind, Tracker};
+pub use tracker::Tracker;

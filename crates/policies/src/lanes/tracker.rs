@@ -1,5 +1,7 @@
 //! Lanes' histories, evaluated when somebody asks.
 
+use super::account::Account;
+use super::cohort::{Cohort, NEVER, Pipe, PipeKind};
 use super::control::Control;
 use super::idle::IdlePeriods;
 use super::setup::{Scope, Setup};
@@ -8,95 +10,13 @@ use warpwatt_machine::activity::{LaneResidency, LaneState};
 use warpwatt_machine::simd::Simd;
 use warpwatt_machine::spec::Spec;
 
-/// What a pipe's lanes are.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum PipeKind {
-    /// INT pipelines of an SP.
-    Int,
-    /// FP pipelines of an SP.
-    Fp,
-    /// INT and FP pipelines of an SP, switched together.
-    Both,
-    /// An SFU.
-    Sfu,
-}
-
-/// Lanes of one type in one unit.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Pipe {
-    /// Index among the pipes.
-    pub index: usize,
-    /// Type.
-    pub kind: PipeKind,
-    /// The unit, as the machine numbers them.
-    pub unit: usize,
-}
-
-/// Lanes of a pipe that have the same history.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Cohort {
-    /// Which lanes.
-    pub lanes: u32,
-    /// The policy's own note on these lanes (predictors, counters).
-    pub tag: u32,
-    /// Power state.
-    pub state: LaneState,
-    /// They are waking up, or will as soon as they may: the cycle from which they are awake.
-    pub wanted: Option<u64>,
-    /// An instruction wants them, and can start in this cycle: once awake they stay so until then.
-    held: u64,
-    /// First cycle in this state.
-    pub since: u64,
-    /// First cycle after the last one in which they work, or worked.
-    pub idle_from: u64,
-    /// Cycles before this one are in the residencies.
-    counted: u64,
-    /// The next change, if they are left alone.
-    next: Option<(u64, LaneState)>,
-}
-
-impl Cohort {
-    /// They can take an instruction without waking up.
-    #[inline]
-    pub fn awake(&self) -> bool {
-        matches!(self.state, LaneState::On | LaneState::IdleDetect)
-    }
-
-    /// They are in a sleep state.
-    #[inline]
-    pub fn asleep(&self) -> bool {
-        !self.awake() && self.state != LaneState::Waking
-    }
-
-    /// The cycle from which on they are awake, idle, and no instruction is known to want them, if they are left alone (and
-    /// somebody has asked for them, if they are asleep).
-    pub fn idle_at(&self) -> u64 {
-        self.since.max(self.idle_from).max(self.held).max(self.wanted.unwrap_or(0))
-    }
-
-    /// The next change, if they are left alone.
-    pub fn next(&self) -> Option<(u64, LaneState)> {
-        self.next
-    }
-
-    /// The cycle from which an instruction can start on them, if it asks at `now`.
-    #[inline]
-    fn ready(&self, pipe: &Pipe, control: &(impl Control + ?Sized), now: u64) -> u64 {
-        match self.wanted {
-            _ if self.awake() => now,
-            Some(ready) => ready.max(now),
-            None => control.wake(pipe, self, now).until.max(now),
-        }
-    }
-}
-
 /// The lanes of a pipe.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct Line {
     cohorts: Vec<Cohort>,
-    /// No change is due before this cycle.
-    due: u64,
-    /// Lanes that were awake when the last change was made.
+    /// No lane falls asleep or wakes up before this cycle.
+    turn: u64,
+    /// Lanes that are awake, until then.
     awake: u32,
     /// The answer to a demand for these lanes, while it is the last thing that happened here. It holds until its cycle:
     /// lanes that are wanted do not fall asleep before.
@@ -123,10 +43,11 @@ impl Line {
 
     /// A cohort has changed.
     #[inline]
-    fn changed(&mut self, at: usize) {
-        let c = &self.cohorts[at];
+    fn changed(&mut self, at: usize, pipe: &Pipe, control: &(impl Control + ?Sized)) {
+        let c = &mut self.cohorts[at];
+        c.look_ahead(pipe, control);
         self.awake = if c.awake() { self.awake | c.lanes } else { self.awake & !c.lanes };
-        self.due = self.due.min(c.next.map_or(u64::MAX, |n| n.0));
+        self.turn = self.turn.min(c.turn);
     }
 }
 
@@ -135,15 +56,18 @@ impl Line {
 pub struct Tracker {
     pipes: Vec<Pipe>,
     lines: Vec<Line>,
-    /// Lane-cycles not yet taken, of INT, FP and SFU.
-    residency: [LaneResidency; 3],
-    /// Lengths of idle periods, of INT, FP and SFU lanes.
-    idle: [IdlePeriods; 3],
+    /// What is counted, by kind of pipe.
+    accounts: [Account; KINDS],
     /// Instructions that had to wait for lanes to wake up, and how long altogether.
     waits: u64,
     waited: u64,
     /// The cycle after the one in which an instruction last had to wait.
     waiting: u64,
+    /// Goes up when lanes fall asleep, wake up, or get other plans.
+    version: u64,
+    /// Scratch: lanes that work on beyond the end of an instruction that starts, and until when.
+    #[serde(skip)]
+    longer: Vec<(u32, u64)>,
     #[serde(skip)]
     sfu_lanes: u64,
     sfu_counted: u64,
@@ -155,7 +79,10 @@ const SFU_LANES: u32 = 0b1111;
 /// Most cohorts of a pipe, and one that is being split off.
 const MOST: usize = 33;
 
-/// Where a pipe's lane-cycles are counted: INT, FP, SFU.
+/// Kinds of pipes.
+const KINDS: usize = 4;
+
+/// Where a kind of pipe is counted: INT, FP, SFU.
 #[inline]
 fn places(kind: PipeKind) -> &'static [usize] {
     match kind {
@@ -166,26 +93,7 @@ fn places(kind: PipeKind) -> &'static [usize] {
     }
 }
 
-/// The set bits of a mask.
-#[inline]
-fn bits(mut mask: u64) -> impl Iterator<Item = usize> {
-    std::iter::from_fn(move || {
-        let bit = (mask != 0).then(|| mask.trailing_zeros() as usize);
-        mask &= mask.wrapping_sub(1);
-        bit
-    })
-}
-
-#[inline]
-fn gated(state: LaneState) -> bool {
-    matches!(state, LaneState::Gated | LaneState::Blackout)
-}
-
-/// The state that falling asleep and waking up are counted under: a blackout is the beginning of being gated.
-#[inline]
-fn kind_of_sleep(state: LaneState) -> LaneState {
-    if gated(state) { LaneState::Gated } else { state }
-}
+const ALL_KINDS: [PipeKind; KINDS] = [PipeKind::Int, PipeKind::Fp, PipeKind::Both, PipeKind::Sfu];
 
 impl Tracker {
     /// The lanes of an SM, all of them idle from cycle 0 on.
@@ -201,30 +109,22 @@ impl Tracker {
             sps.chain(sfus).enumerate().map(|(index, (kind, unit))| Pipe { index, kind, unit }).collect();
         let lines = pipes.iter().map(|pipe| {
             let lanes = if pipe.kind == PipeKind::Sfu { SFU_LANES } else { Simd::of(spec).all() };
-            let mut cohort = Cohort {
-                lanes,
-                tag: 0,
-                state: LaneState::On,
-                wanted: None,
-                held: 0,
-                since: 0,
-                idle_from: 0,
-                counted: 0,
-                next: None,
-            };
-            cohort.next = control.next(pipe, &cohort);
+            let mut cohort = Cohort::on(lanes, false, 0, 0);
+            cohort.plan(pipe, control, 0);
+            cohort.look_ahead(pipe, control);
             let mut cohorts = Vec::with_capacity(MOST);
             cohorts.push(cohort);
-            Line { cohorts, due: 0, awake: lanes, promise: None }
+            Line { cohorts, turn: 0, awake: lanes, promise: None }
         });
         Tracker {
             lines: lines.collect(),
             pipes,
-            residency: Default::default(),
-            idle: Default::default(),
+            accounts: Default::default(),
             waits: 0,
             waited: 0,
             waiting: 0,
+            version: 0,
+            longer: Vec::with_capacity(MOST),
             sfu_lanes: if setup.sfu { 0 } else { u64::from(spec.lanes().1) },
             sfu_counted: 0,
         }
@@ -236,6 +136,7 @@ impl Tracker {
             return Err("the lanes were saved under other parameters".to_owned());
         }
         self.sfu_lanes = fresh.sfu_lanes;
+        self.longer.reserve(MOST);
         self.lines.iter_mut().for_each(|l| l.cohorts.reserve(MOST));
         Ok(())
     }
@@ -250,19 +151,15 @@ impl Tracker {
         &self.lines[pipe].cohorts
     }
 
-    /// Lengths of idle periods that have ended, of INT, FP and SFU lanes.
-    pub fn idle(&self) -> &[IdlePeriods; 3] {
-        &self.idle
-    }
-
-    /// Idle periods, those included that go on at `now`.
+    /// Idle periods of INT, FP and SFU lanes, those included that go on at `now`.
     pub fn idle_until(&self, now: u64) -> [IdlePeriods; 3] {
-        let mut idle = self.idle.clone();
+        let mut idle: [IdlePeriods; 3] = Default::default();
+        for (kind, account) in ALL_KINDS.into_iter().zip(&self.accounts) {
+            places(kind).iter().for_each(|&place| idle[place].join(&account.idle));
+        }
         for (pipe, line) in self.pipes.iter().zip(&self.lines) {
             for c in line.cohorts.iter().filter(|c| c.idle_from < now) {
-                for &place in places(pipe.kind) {
-                    idle[place].add(now - c.idle_from, u64::from(c.lanes.count_ones()));
-                }
+                places(pipe.kind).iter().for_each(|&place| idle[place].add(now - c.idle_from, c.count()));
             }
         }
         idle
@@ -275,38 +172,55 @@ impl Tracker {
     }
 
     /// Makes the changes of a pipe that are due before `now`.
-    #[inline]
     pub fn settle(&mut self, pipe: usize, control: &(impl Control + ?Sized), now: u64) {
-        if self.lines[pipe].due < now {
-            self.make_changes(pipe, control, now);
+        self.make_changes(pipe, control, now, |c| c.next_at);
+    }
+
+    /// Makes those of them after which other lanes are awake than before.
+    #[inline]
+    pub fn turn(&mut self, pipe: usize, control: &(impl Control + ?Sized), now: u64) {
+        if self.lines[pipe].turn < now {
+            self.make_changes(pipe, control, now, |c| c.turn);
         }
     }
 
-    fn make_changes(&mut self, pipe: usize, control: &(impl Control + ?Sized), now: u64) {
-        let (pipe, line, residency) = (&self.pipes[pipe], &mut self.lines[pipe], &mut self.residency);
-        let (mut due, mut awake) = (u64::MAX, 0);
+    /// Makes the changes before `now` of cohorts that have waited long enough.
+    fn make_changes(
+        &mut self,
+        pipe: usize,
+        control: &(impl Control + ?Sized),
+        now: u64,
+        until: impl Fn(&Cohort) -> u64,
+    ) {
+        let (pipe, line) = (&self.pipes[pipe], &mut self.lines[pipe]);
+        let account = &mut self.accounts[pipe.kind as usize];
+        let (mut turn, mut awake) = (NEVER, 0);
         for c in &mut line.cohorts {
-            while let Some((at, state)) = c.next.filter(|n| n.0 < now) {
-                count(residency, pipe, c, at);
-                enter(residency, pipe, control, c, at, state);
+            if until(c) < now {
+                c.catch_up(account, pipe, control, now);
+                c.look_ahead(pipe, control);
             }
-            due = due.min(c.next.map_or(u64::MAX, |n| n.0));
+            turn = turn.min(c.turn);
             awake |= if c.awake() { c.lanes } else { 0 };
         }
-        (line.due, line.awake) = (due, awake);
+        self.version += (awake != line.awake) as u64;
+        (line.turn, line.awake) = (turn, awake);
     }
 
     /// The cycle from which an instruction can start on some lanes of a pipe.
     #[inline]
     pub fn ready(&mut self, pipe: usize, control: &(impl Control + ?Sized), now: u64, lanes: u32) -> u64 {
-        self.settle(pipe, control, now);
-        let line = &self.lines[pipe];
-        let asleep = lanes & !line.awake;
-        match line.promise {
-            _ if asleep == 0 => now,
+        self.turn(pipe, control, now);
+        if lanes & !self.lines[pipe].awake == 0 { now } else { self.wake_up(pipe, control, now, lanes) }
+    }
+
+    /// The same if some of the lanes are not awake.
+    fn wake_up(&mut self, pipe: usize, control: &(impl Control + ?Sized), now: u64, lanes: u32) -> u64 {
+        match self.lines[pipe].promise {
             Some((promised, ready)) if promised == lanes && now <= ready => ready,
             _ => {
-                let used = line.cohorts.iter().filter(|c| c.lanes & asleep != 0);
+                self.settle(pipe, control, now);
+                let used = self.lines[pipe].cohorts.iter().filter(|c| c.lanes & lanes != 0);
                 used.map(|c| c.ready(&self.pipes[pipe], control, now)).max().unwrap_or(now)
             }
         }
@@ -325,30 +239,37 @@ impl Tracker {
     ) -> u64 {
         let ready = self.ready(pipe, control, now, lanes);
         if ready > now {
-            if self.lines[pipe].promise != Some((lanes, ready)) {
-                self.tell(pipe, control, now, lanes);
-                self.demand(pipe, control, now, lanes, ready);
-                self.lines[pipe].promise = Some((lanes, ready));
-            }
-            self.waits += (self.waiting < now) as u64;
-            self.waited += (self.waiting <= now) as u64;
-            self.waiting = now + 1;
+            self.refuse(pipe, control, now, lanes, ready);
             return ready;
         }
         self.begin(pipe, control, now, lanes, busy);
         now
     }
 
+    /// An instruction cannot start before `ready`.
+    fn refuse(&mut self, pipe: usize, control: &mut (impl Control + ?Sized), now: u64, lanes: u32, ready: u64) {
+        if self.lines[pipe].promise != Some((lanes, ready)) {
+            self.settle(pipe, control, now);
+            self.tell(pipe, control, now, lanes);
+            self.demand(pipe, control, now, lanes, ready);
+            self.lines[pipe].promise = Some((lanes, ready));
+        }
+        self.waits += (self.waiting < now) as u64;
+        self.waited += (self.waiting <= now) as u64;
+        self.waiting = now + 1;
+    }
+
     /// Tells the policy of lanes that are asleep and wanted for the first time.
     fn tell(&self, pipe: usize, control: &mut (impl Control + ?Sized), now: u64, lanes: u32) {
-        let asleep = |c: &&Cohort| c.lanes & lanes != 0 && c.asleep() && c.wanted.is_none();
-        let asleep = self.lines[pipe].cohorts.iter().filter(asleep);
+        let asleep = self.lines[pipe].cohorts.iter().filter(|c| c.lanes & lanes != 0 && c.sleeps_on());
         asleep.for_each(|c| control.demanded(&self.pipes[pipe], c, now));
     }
 
-    /// Wakes lanes up for an instruction that can start at `ready`.
+    /// Wakes lanes up for an instruction that can start at `ready`. What is due has been done.
     fn demand(&mut self, pipe: usize, control: &(impl Control + ?Sized), now: u64, lanes: u32, ready: u64) {
-        let (of, line, residency) = (&self.pipes[pipe], &mut self.lines[pipe], &mut self.residency);
+        let (of, line) = (&self.pipes[pipe], &mut self.lines[pipe]);
+        let account = &mut self.accounts[of.kind as usize];
+        self.version += 1;
         line.promise = None;
         for at in 0..line.cohorts.len() {
             let Some(at) = line.part(at, lanes) else { continue };
@@ -356,74 +277,68 @@ impl Tracker {
             c.held = c.held.max(ready);
             if c.awake() {
                 if c.state == LaneState::IdleDetect {
-                    count(residency, of, c, now);
+                    account.moves(c.count(), now, c.state, LaneState::On);
                     (c.state, c.since) = (LaneState::On, now);
                 }
                 // They wait for the others.
-                c.next = Some((c.held.max(c.idle_from), LaneState::IdleDetect));
-            } else if c.wanted.is_none() {
+                (c.next_at, c.next) = (c.held.max(c.idle_from), LaneState::IdleDetect);
+            } else if c.wanted == 0 {
                 let wake = control.wake(of, c, now);
-                c.wanted = Some(wake.until);
+                c.wanted = wake.until;
+                (c.next_at, c.next) = (wake.from, LaneState::Waking);
                 if wake.from <= now {
-                    count(residency, of, c, now);
-                    enter(residency, of, control, c, now, LaneState::Waking);
-                } else {
-                    c.next = Some((wake.from, LaneState::Waking));
+                    c.next_at = now;
+                    c.enter(account, of, control);
                 }
             }
-            line.changed(at);
+            line.changed(at, of, control);
         }
     }
 
-    /// An instruction starts on lanes that are awake.
-    fn begin(&mut self, pipe: usize, control: &mut (impl Control + ?Sized), now: u64, lanes: u32, busy: u64) {
-        let (of, line, residency) = (&self.pipes[pipe], &mut self.lines[pipe], &mut self.residency);
-        line.promise = None;
+    /// An instruction starts on lanes that can.
+    fn begin(&mut self, pipe: usize, control: &(impl Control + ?Sized), now: u64, lanes: u32, busy: u64) {
+        let (of, line) = (&self.pipes[pipe], &mut self.lines[pipe]);
+        let account = &mut self.accounts[of.kind as usize];
+        let until = now + busy;
+        let (mut at, mut turn) = (0, NEVER);
+        while let Some(c) = line.cohorts.get_mut(at) {
+            let taken = c.lanes & lanes;
+            if taken != 0 {
+                c.catch_up(account, of, control, now);
+                c.work(account, taken, now, until);
+                if c.idle_from > until {
+                    self.longer.push((taken, c.idle_from));
+                }
+                c.lanes &= !lanes;
+                if c.lanes == 0 {
+                    line.cohorts.swap_remove(at);
+                    continue;
+                }
+            }
+            turn = turn.min(c.turn);
+            at += 1;
+        }
+        let mut start = |lanes: u32, idle_from: u64| {
+            let marks = control.marks(of, idle_from);
+            for (lanes, marked) in [(lanes & !marks, false), (lanes & marks, true)] {
+                if lanes != 0 {
+                    let mut c = Cohort::on(lanes, marked, now, idle_from);
+                    c.plan(of, control, 0);
+                    c.look_ahead(of, control);
+                    turn = turn.min(c.turn);
+                    line.cohorts.push(c);
+                }
+            }
+        };
+        let mut rest = lanes;
+        for (lanes, idle_from) in self.longer.drain(..) {
+            rest &= !lanes;
+            start(lanes, idle_from);
+        }
+        start(rest, until);
+        (line.turn, line.promise) = (turn, None);
         line.awake |= lanes;
-        line.due = u64::MAX;
-        // Cohorts that have started, and those that have no lanes any more.
-        let (mut started, mut empty) = (0u64, 0u64);
-        for at in 0..line.cohorts.len() {
-            let Some(part) = line.part(at, lanes) else {
-                line.changed(at);
-                continue;
-            };
-            if part != at {
-                line.changed(at);
-            }
-            let c = &mut line.cohorts[part];
-            count(residency, of, c, now);
-            let n = u64::from(c.lanes.count_ones());
-            if c.asleep() {
-                places(of.kind).iter().for_each(|&p| residency[p].wakes[kind_of_sleep(c.state) as usize] += n);
-            }
-            let idle = now.saturating_sub(c.idle_from);
-            if idle > 0 {
-                places(of.kind).iter().for_each(|&p| self.idle[p].add(idle, n));
-                control.resumed(of, c, idle);
-            }
-            (c.state, c.since, c.wanted, c.held) = (LaneState::On, now, None, 0);
-            c.idle_from = c.idle_from.max(now + busy);
-            c.next = control.next(of, c);
-            let c = *c;
-            let same = |o: &Cohort| o.tag == c.tag && o.idle_from == c.idle_from && o.next == c.next;
-            match bits(started).find(|&at| same(&line.cohorts[at])) {
-                Some(other) => {
-                    line.cohorts[other].lanes |= c.lanes;
-                    line.cohorts[part].lanes = 0;
-                    empty |= 1 << part;
-                }
-                None => {
-                    line.changed(part);
-                    started |= 1 << part;
-                }
-            }
-        }
-        while empty != 0 {
-            let last = 63 - empty.leading_zeros();
-            line.cohorts.swap_remove(last as usize);
-            empty &= !(1 << last);
-        }
+        self.version += 1;
     }
 
     /// What lanes do next is no longer what the policy said: asks it again, for all lanes that no instruction waits for.
@@ -434,7 +349,7 @@ impl Tracker {
         }
     }
 
-    /// The same for some lanes of a pipe, after changing something about them (their `tag`).
+    /// The same for some lanes of a pipe, after changing something about them.
     pub fn revise(
         &mut self,
         pipe: usize,
@@ -445,38 +360,41 @@ impl Tracker {
     ) {
         self.settle(pipe, control, now);
         let (of, line) = (&self.pipes[pipe], &mut self.lines[pipe]);
+        self.version += 1;
         line.promise = None;
         for at in 0..line.cohorts.len() {
             let Some(at) = line.part(at, lanes) else { continue };
             let c = &mut line.cohorts[at];
             change(c);
-            if c.wanted.is_none() {
-                let earliest = now.max(c.held);
-                c.next = control.next(of, c).map(|(at, state)| (at.max(earliest), state));
+            if c.wanted == 0 {
+                c.plan(of, control, now.max(c.held));
             }
-            line.changed(at);
-        }
-    }
-
-    /// Wakes lanes up before an instruction wants them, those of a pipe in `lanes` that are asleep.
-    pub fn wake_early(&mut self, pipe: usize, control: &(impl Control + ?Sized), now: u64, lanes: u32) {
-        self.settle(pipe, control, now);
-        let asleep = self.lines[pipe].cohorts.iter().filter(|c| c.asleep() && c.wanted.is_none());
-        let asleep = asleep.fold(0, |mask, c| mask | c.lanes) & lanes;
-        if asleep != 0 {
-            self.demand(pipe, control, now, asleep, now);
+            line.changed(at, of, control);
         }
     }
 
     /// An instruction is on its way that will want lanes of a pipe: those that are asleep wake up, and none falls asleep
     /// before `until`.
+    #[inline]
     pub fn expect(&mut self, pipe: usize, control: &mut (impl Control + ?Sized), now: u64, lanes: u32, until: u64) {
+        self.turn(pipe, control, now);
+        let line = &self.lines[pipe];
+        if lanes & !line.awake != 0 || line.turn < until {
+            self.keep_awake(pipe, control, now, lanes, until);
+        }
+    }
+
+    /// The same if some lanes of the pipe are not awake, or will not be.
+    fn keep_awake(&mut self, pipe: usize, control: &mut (impl Control + ?Sized), now: u64, lanes: u32, until: u64) {
+        let may = |c: &Cohort| c.lanes & lanes != 0 && (c.awake() && c.turn < until || c.sleeps_on());
+        if !self.lines[pipe].cohorts.iter().any(may) {
+            return;
+        }
         self.settle(pipe, control, now);
         let sleeps = |c: &Cohort| {
-            let will = c.next.is_some_and(|(at, state)| {
-                at < until && !matches!(state, LaneState::On | LaneState::IdleDetect | LaneState::Waking)
-            });
-            c.asleep() && c.wanted.is_none() || c.awake() && will
+            let will =
+                c.next_at < until && !matches!(c.next, LaneState::On | LaneState::IdleDetect | LaneState::Waking);
+            c.sleeps_on() || c.awake() && will
         };
         let concerned = self.lines[pipe].cohorts.iter().filter(|c| c.lanes & lanes != 0 && sleeps(c));
         let concerned = concerned.fold(0, |mask, c| mask | c.lanes) & lanes;
@@ -486,66 +404,32 @@ impl Tracker {
         }
     }
 
+    /// A number that changes whenever some lanes fall asleep or wake up, are wanted, work, or get other plans.
+    pub fn version(&self) -> u64 {
+        self.version
+    }
+
+    /// Lanes fall asleep or wake up before `now`, and it has not been noted yet.
+    pub fn turns_before(&self, now: u64) -> bool {
+        self.lines.iter().any(|line| line.turn < now)
+    }
+
     /// Takes the lane-cycles before `now`.
     pub fn take_residency(&mut self, control: &(impl Control + ?Sized), now: u64) -> [LaneResidency; 3] {
-        for at in 0..self.pipes.len() {
-            self.settle(at, control, now);
-            let pipe = &self.pipes[at];
-            for c in &mut self.lines[at].cohorts {
-                count(&mut self.residency, pipe, c, now);
+        (0..self.pipes.len()).for_each(|pipe| self.settle(pipe, control, now));
+        let mut closed = self.accounts.each_mut().map(Account::take);
+        for (pipe, line) in self.pipes.iter().zip(&self.lines) {
+            let kind = pipe.kind as usize;
+            for c in &line.cohorts {
+                self.accounts[kind].cut(&mut closed[kind], c.count(), now, c.state, c.idle_from);
             }
         }
-        self.residency[2].cycles[LaneState::On as usize] += self.sfu_lanes * (now - self.sfu_counted);
-        self.sfu_counted = now;
-        std::mem::take(&mut self.residency)
-    }
-}
-
-/// Counts the cycles of a cohort before `now` in its present state.
-#[inline]
-fn count(residency: &mut [LaneResidency; 3], pipe: &Pipe, c: &mut Cohort, now: u64) {
-    let cycles = now - c.counted;
-    if cycles == 0 {
-        return;
-    }
-    let lanes = u64::from(c.lanes.count_ones());
-    let worked = c.idle_from.min(now).saturating_sub(c.counted);
-    for &place in places(pipe.kind) {
-        residency[place].cycles[c.state as usize] += lanes * cycles;
-        residency[place].busy += lanes * worked;
-    }
-    c.counted = now;
-}
-
-/// A cohort, counted up to `at`, enters a state there.
-#[inline]
-fn enter(
-    residency: &mut [LaneResidency; 3],
-    pipe: &Pipe,
-    control: &(impl Control + ?Sized),
-    c: &mut Cohort,
-    at: u64,
-    state: LaneState,
-) {
-    // A blackout is the beginning of being gated, one event with it.
-    let falls_asleep = match state {
-        LaneState::Gated | LaneState::Blackout => (!gated(c.state)).then_some(LaneState::Gated),
-        LaneState::Vs05 | LaneState::Vs03 => (c.state != state).then_some(state),
-        LaneState::On | LaneState::IdleDetect | LaneState::Waking => None,
-    };
-    let lanes = u64::from(c.lanes.count_ones());
-    if let Some(entered) = falls_asleep {
-        places(pipe.kind).iter().for_each(|&p| residency[p].entries[entered as usize] += lanes);
-    }
-    if c.asleep() && state == LaneState::Waking {
-        places(pipe.kind).iter().for_each(|&p| residency[p].wakes[kind_of_sleep(c.state) as usize] += lanes);
-    }
-    (c.state, c.since) = (state, at);
-    c.next = match (c.wanted, state) {
-        (Some(awake), LaneState::Waking) => Some((awake, LaneState::On)),
-        _ => {
-            c.wanted = None;
-            control.next(pipe, c).map(|(at, state)| (at.max(c.held), state))
+        let mut taken: [LaneResidency; 3] = Default::default();
+        for (kind, closed) in ALL_KINDS.into_iter().zip(&closed) {
+            places(kind).iter().for_each(|&place| taken[place].add(closed));
         }
-    };
+        taken[2].cycles[LaneState::On as usize] += self.sfu_lanes * (now - self.sfu_counted);
+        self.sfu_counted = now;
+        taken
+    }
 }

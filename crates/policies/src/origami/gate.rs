@@ -8,9 +8,6 @@ use std::sync::Arc;
 use warpwatt_machine::activity::LaneState;
 use warpwatt_machine::hooks::SmState;
 
-/// Marks the cohorts of the upper half of each cluster.
-const OF_UPPER_HALF: u32 = 1;
-
 /// The rules: conventional power gating, without the idle-detect window for the upper half while its type is folded.
 #[derive(Debug)]
 pub struct FoldGate {
@@ -36,13 +33,14 @@ impl FoldGate {
         self.window = window;
         for pipe in 0..tracker.pipes().len() {
             if tracker.pipes()[pipe].kind != PipeKind::Sfu {
-                tracker.revise(pipe, self, now, UPPER, |c| c.tag = OF_UPPER_HALF);
+                tracker.revise(pipe, self, now, UPPER, |c| c.marked = true);
             }
         }
     }
 
-    /// The first cycle, from `idle` on, in which lanes are gated eagerly.
-    fn eagerly(&self, pipe: &Pipe, lanes: &Cohort, idle: u64) -> Option<u64> {
+    /// The first cycle, from `idle` on, in which lanes of the upper half are gated eagerly.
+    #[inline]
+    fn eagerly(&self, pipe: &Pipe, idle: u64) -> Option<u64> {
         let until = match pipe.kind {
             PipeKind::Int => self.window.until[0],
             PipeKind::Fp => self.window.until[1],
@@ -50,23 +48,37 @@ impl FoldGate {
             PipeKind::Sfu => 0,
         };
         let at = idle.max(self.window.from);
-        (self.eager && lanes.tag == OF_UPPER_HALF && at < until).then_some(at)
+        (self.eager && at < until).then_some(at)
     }
 }
 
 impl Control for FoldGate {
     fn next(&self, pipe: &Pipe, lanes: &Cohort) -> Option<(u64, LaneState)> {
         let usual = self.gate.next(pipe, lanes);
+        if !lanes.marked {
+            return usual;
+        }
         let idle = match lanes.state {
             LaneState::On => lanes.idle_from.max(lanes.since),
             LaneState::IdleDetect => lanes.since,
             _ => return usual,
         };
-        match (self.eagerly(pipe, lanes, idle), usual) {
+        match (self.eagerly(pipe, idle), usual) {
             // Lanes that fall idle before the window are first counted as such.
             (Some(at), Some((change, _))) if at <= change => Some((at, LaneState::Gated)),
             _ => usual,
         }
+    }
+
+    #[inline]
+    fn detects(&self, pipe: &Pipe, lanes: &Cohort) -> u64 {
+        if lanes.marked { 0 } else { self.gate.detects(pipe, lanes) }
+    }
+
+    /// Outside of the folded part of a phase both halves follow the same rules.
+    #[inline]
+    fn marks(&self, pipe: &Pipe, idle_from: u64) -> u32 {
+        if self.eagerly(pipe, idle_from).is_some() { UPPER } else { 0 }
     }
 
     fn wake(&self, pipe: &Pipe, lanes: &Cohort, now: u64) -> Wake {

@@ -2,7 +2,6 @@
 
 use serde::{Deserialize, Serialize};
 use std::cmp::Reverse;
-use std::collections::BTreeMap;
 use warpwatt_machine::hooks::{Hook, OrderHook, OrderQuery, Report, SmState};
 use warpwatt_machine::sm::order::{ActiveSet, rotate};
 
@@ -17,8 +16,10 @@ pub struct Pats {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct State {
     schedulers: Vec<Scheduler>,
-    /// Instructions issued with each active mask in this epoch.
-    seen: BTreeMap<u32, u64>,
+    /// Active masks of this epoch in their order, and how many instructions have issued with each.
+    seen: Vec<(u32, u64)>,
+    /// Where the last one is.
+    latest: usize,
     /// The most frequent masks of the last epoch that had any, the most frequent first.
     dominant: Vec<u32>,
     /// First cycle of the next epoch.
@@ -41,8 +42,9 @@ impl Pats {
     pub fn new(schedulers: u32, active: u32, epoch: u64, most: usize) -> Pats {
         let scheduler = Scheduler { active: ActiveSet::new(active), last: 0, current: u32::MAX };
         let schedulers = vec![scheduler; schedulers as usize];
-        let (seen, dominant) = (BTreeMap::new(), Vec::new());
-        Pats { epoch, most, state: State { schedulers, seen, dominant, end: epoch, issued: 0, as_dominant: 0 } }
+        let (seen, dominant) = (Vec::new(), Vec::new());
+        let state = State { schedulers, seen, latest: 0, dominant, end: epoch, issued: 0, as_dominant: 0 };
+        Pats { epoch, most, state }
     }
 
     /// The dominant patterns, the most frequent first.
@@ -52,8 +54,18 @@ impl Pats {
 
     /// An instruction issues with this active mask.
     pub fn count(&mut self, mask: u32) {
-        self.state.issued += 1;
-        *self.state.seen.entry(mask).or_default() += 1;
+        let s = &mut self.state;
+        s.issued += 1;
+        // Most often it is the one that issued last.
+        if s.seen.get(s.latest).is_none_or(|of| of.0 != mask) {
+            s.latest = s.seen.binary_search_by_key(&mask, |of| of.0).unwrap_or_else(|at| {
+                s.seen.insert(at, (mask, 0));
+                at
+            });
+        }
+        if let Some(of) = s.seen.get_mut(s.latest) {
+            of.1 += 1;
+        }
     }
 
     /// Cycle `now` begins: at the end of an epoch the most frequent patterns are found (of equally frequent ones those
@@ -67,10 +79,10 @@ impl Pats {
         if s.seen.is_empty() {
             return;
         }
-        let mut patterns: Vec<(u32, u64)> = std::mem::take(&mut s.seen).into_iter().collect();
-        patterns.sort_by_key(|&(_, count)| Reverse(count));
-        patterns.truncate(self.most);
-        s.dominant = patterns.into_iter().map(|(mask, _)| mask).collect();
+        s.seen.sort_unstable_by_key(|&(mask, count)| (Reverse(count), mask));
+        s.dominant.clear();
+        s.dominant.extend(s.seen.iter().take(self.most).map(|of| of.0));
+        s.seen.clear();
     }
 }
 
@@ -122,15 +134,31 @@ impl OrderHook for Pats {
 /// patterns, in turn from the current one on, that a `ready` warp has; it remains what it was if there is none. While no
 /// port takes its warps, those of the patterns that follow go. `active`: a warp's active mask.
 pub fn prefer(dominant: &[u32], current: &mut u32, ready: u64, can: u64, active: impl Fn(usize) -> u32) -> Option<u64> {
-    let with = |warps: u64, pattern: u32| ones(warps).filter(|&w| active(w) == pattern).fold(0, |m, w| m | 1u64 << w);
-    let in_turn = |from: u32| {
-        let at = dominant.iter().position(|&p| p == from).unwrap_or(0);
-        dominant[at..].iter().chain(&dominant[..at]).copied()
-    };
-    if let Some(pattern) = in_turn(*current).find(|&pattern| with(ready, pattern) != 0) {
+    let place = |pattern: u32| dominant.iter().position(|&p| p == pattern);
+    // Places of a pattern after another one's, in turn.
+    let behind = |at: usize, from: usize| if at >= from { at - from } else { at + dominant.len() - from };
+    let from = place(*current).unwrap_or(0);
+    let mut next = usize::MAX;
+    for w in ones(ready) {
+        if let Some(at) = place(active(w)) {
+            next = next.min(behind(at, from));
+            if next == 0 {
+                break;
+            }
+        }
+    }
+    let from = if next == usize::MAX { from } else { (from + next) % dominant.len() };
+    if let Some(&pattern) = dominant.get(from).filter(|_| next != usize::MAX) {
         *current = pattern;
     }
-    in_turn(*current).map(|pattern| with(can, pattern)).find(|&warps| warps != 0)
+    let (mut first, mut warps) = (usize::MAX, 0);
+    for w in ones(can) {
+        if let Some(at) = place(active(w)).map(|at| behind(at, from)).filter(|&at| at <= first) {
+            warps = if at < first { 0 } else { warps } | 1u64 << w;
+            first = at;
+        }
+    }
+    (warps != 0).then_some(warps)
 }
 
 /// The set bits of a mask.

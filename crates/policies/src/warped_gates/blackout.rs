@@ -53,6 +53,8 @@ pub struct Blackout {
     figures: Figures,
     active: Arc<ActiveWarps>,
     state: State,
+    /// For which version of the lanes, and which types, it has last been said which units may not gate.
+    coordinated: Option<(u64, Present)>,
 }
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -66,7 +68,7 @@ impl Blackout {
     /// The rules of an SM, with sight of its schedulers' active sets.
     pub fn new(figures: Figures, active: Arc<ActiveWarps>) -> Blackout {
         let state = State { windows: Windows::new(&figures.windows), held: 0 };
-        Blackout { figures, active, state }
+        Blackout { figures, active, state, coordinated: None }
     }
 
     /// The idle-detect window of a type, cycles.
@@ -83,29 +85,33 @@ impl Blackout {
         self.state.held >> pipe.index & 1 != 0
     }
 
-    /// Coordinated: at the end of a cycle, says which units may not gate from `next` (the cycle after it) on.
+    /// Coordinated: at the end of a cycle, says which units may not gate from `next` (the cycle after it) on: of each type
+    /// of which a warp is present the one that is awake and would be gated last if it were left alone.
     pub fn coordinate(&mut self, tracker: &mut Tracker, next: u64, present: Present) {
-        let mut held = 0;
-        (0..tracker.pipes().len()).for_each(|pipe| tracker.settle(pipe, self, next));
-        for kind in [PipeKind::Int, PipeKind::Fp, PipeKind::Both, PipeKind::Sfu] {
+        let mut last = [None; 4];
+        for pipe in 0..tracker.pipes().len() {
+            tracker.turn(pipe, self, next);
+            let kind = tracker.pipes()[pipe].kind;
             if present.of(kind) {
-                let units = tracker.pipes().iter().filter(|p| p.kind == kind);
-                let awake = units.filter_map(|p| Some((self.due(p.kind, tracker.cohorts(p.index))?, p.index)));
-                held |= awake.max().map_or(0, |(_, last)| 1 << last);
+                let last = &mut last[kind as usize];
+                *last = (*last).max(idle_at(tracker.cohorts(pipe)).map(|idle| (idle, pipe)));
             }
         }
+        let held = last.iter().flatten().fold(0, |held, (_, pipe)| held | 1 << pipe);
         let changed = held ^ self.state.held;
-        self.state.held = held;
-        for pipe in (0..tracker.pipes().len()).filter(|p| changed >> p & 1 != 0) {
-            tracker.revise(pipe, self, next, u32::MAX, |_| {});
+        if changed == 0 {
+            return;
         }
+        let changed = (0..tracker.pipes().len()).filter(|pipe| changed >> pipe & 1 != 0);
+        changed.clone().for_each(|pipe| tracker.settle(pipe, self, next));
+        self.state.held = held;
+        changed.for_each(|pipe| tracker.revise(pipe, self, next, u32::MAX, |_| {}));
     }
+}
 
-    /// When a unit would be gated if it were left alone; `None` if it is asleep already, and nobody has asked for it.
-    fn due(&self, kind: PipeKind, lanes: &[Cohort]) -> Option<u64> {
-        let awake = lanes.iter().filter(|c| c.lanes != 0 && !(c.asleep() && c.wanted.is_none()));
-        awake.map(Cohort::idle_at).max().map(|idle| idle + self.window(kind))
-    }
+/// The cycle from which on a unit is idle; `None` if it is asleep, and nobody has asked for it.
+fn idle_at(lanes: &[Cohort]) -> Option<u64> {
+    lanes.iter().filter(|c| !c.sleeps_on()).map(Cohort::idle_at).max()
 }
 
 impl Control for Blackout {
@@ -117,6 +123,10 @@ impl Control for Blackout {
             LaneState::Blackout => Some((lanes.since + self.figures.bet, LaneState::Gated)),
             _ => None,
         }
+    }
+
+    fn detects(&self, pipe: &Pipe, _: &Cohort) -> u64 {
+        self.window(pipe.kind)
     }
 
     fn wake(&self, _: &Pipe, lanes: &Cohort, now: u64) -> Wake {
@@ -142,7 +152,12 @@ impl Control for Blackout {
         let active = self.active.get() & !(w.finished | w.on_memory | w.at_barrier | w.on_atomic);
         let any = |warps: u64| warps & active != 0;
         let present = Present { int: any(state.int()), fp: any(state.fp()), sfu: any(state.buffered(Port::Sfu)) };
-        self.coordinate(tracker, state.now + 1, present);
+        let next = state.now + 1;
+        // In most cycles nothing has changed that the answer depends on.
+        if self.coordinated != Some((tracker.version(), present)) || tracker.turns_before(next) {
+            self.coordinate(tracker, next, present);
+            self.coordinated = Some((tracker.version(), present));
+        }
     }
 
     fn next_event(&self, _: u64) -> u64 {
