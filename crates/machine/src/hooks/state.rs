@@ -1,6 +1,6 @@
 //! What a hook object may see of its SM.
 
-use crate::kernel::{Kernel, Port};
+use crate::kernel::{Kernel, Op, Port};
 use crate::sm::alu::Alus;
 use crate::sm::collector::Collector;
 use crate::sm::warps::Warps;
@@ -16,11 +16,20 @@ pub struct Ahead {
     pub lanes: u32,
     /// FP rather than INT pipeline.
     pub fp: bool,
-    /// Cycles for which its unit will take nothing else, all sub-warps together.
+    /// Cycles for which its unit will take nothing else; on a narrow SP those of each sub-warp.
     pub busy: u32,
     /// Seen from the end of a cycle, the cycle in which it may start at the earliest: 1, the next one, for an instruction
     /// in the OCEX register; 2 for one that is still in its collector.
     pub soonest: u32,
+}
+
+impl Ahead {
+    /// An instruction for these threads, and those of its second half if it goes through as two.
+    #[inline]
+    pub(crate) fn of(op: &Op, threads: u32, second: u32, soonest: u32) -> Ahead {
+        let busy = (op.initiation as u32) << (second != 0) as u32;
+        Ahead { lanes: threads | second, fp: op.fp, busy, soonest }
+    }
 }
 
 /// An SM as its hook objects see it.
@@ -85,13 +94,7 @@ impl SmState<'_> {
     pub fn ahead(&self, mut f: impl FnMut(Ahead) -> bool) {
         self.collector.ahead(Port::Sp, AHEAD, |flight, soonest| {
             let op = &self.kernel.ops[flight.pc() as usize];
-            let halves = 1 + (flight.second() != 0) as u32;
-            let lanes = flight.lanes() | flight.second();
-            let busy = match self.alus.narrow.on {
-                false => op.initiation as u32 * halves,
-                true => op.initiation as u32 * self.alus.narrow.parts(flight),
-            };
-            f(Ahead { lanes, fp: op.fp, busy, soonest })
+            f(Ahead::of(op, flight.lanes(), flight.second(), soonest))
         });
     }
 }

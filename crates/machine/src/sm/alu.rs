@@ -11,7 +11,7 @@ use crate::seldom::seldom;
 use crate::sm::collector::{Collector, Flight};
 use crate::spec::Spec;
 use crate::table::Table;
-use narrow::Narrow;
+use narrow::{Narrow, Rest};
 use serde::{Deserialize, Serialize};
 
 /// Cycles from entering a unit to write-back, beyond the latency: one into the pipeline, one into the EX/WB register.
@@ -51,6 +51,19 @@ pub struct Alus {
     extra: u64,
     /// SPs that take warps in parts.
     pub(crate) narrow: Narrow,
+}
+
+/// Whether an instruction, or its next part, enters a unit.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Outcome {
+    /// It does.
+    Entered,
+    /// The cycle of its result is taken, or its lanes are known to sleep.
+    Stays,
+    /// Its lanes sleep.
+    Asleep,
+    /// They do, and those of a unit after this one do not.
+    PassedOver,
 }
 
 /// Slots of a calendar for instructions that take at most so many cycles, stages and split instructions apart.
@@ -159,15 +172,19 @@ impl Alus {
         flight
     }
 
-    /// Units take instructions from the OCEX registers, if the lanes' policy lets them start.
+    /// Units take instructions from the OCEX registers, if the lanes' policy lets them start. `NARROW`: SPs take them in
+    /// parts, and first those go on that have begun.
     #[inline(always)]
-    pub fn accept(
+    pub fn accept<const NARROW: bool>(
         &mut self,
         now: u64,
         collector: &mut Collector,
         kernel: &Kernel,
-        mut lanes: Option<&mut dyn LanesHook>,
+        mut lanes: Option<&mut (dyn LanesHook + '_)>,
     ) {
+        if NARROW {
+            self.go_on(now, kernel, lanes.as_deref_mut());
+        }
         // Ports whose next instruction waits for lanes to wake up.
         let mut refused = 0u32;
         // Units that have left an instruction to a later one whose lanes are awake.
@@ -184,49 +201,89 @@ impl Alus {
             let unit = &self.units[i];
             let port = unit.port as usize % 2;
             let Some(flight) = collector.next(port) else { continue };
-            if unit.free_at > now || !unit.on {
+            if unit.free_at > now || !unit.on || NARROW && self.narrow.under_way >> i & 1 != 0 {
                 continue;
             }
-            let op = &kernel.ops[flight.pc() as usize];
-            let initiation = (op.initiation as u64) << (flight.second() != 0) as u32;
-            let extra = if port == Port::Sp as usize { self.extra } else { 0 };
-            let done = now + op.latency as u64 + (initiation - op.initiation as u64) + extra + OVERHEAD;
-            let slot = self.slot(done);
-            let leaving = self.leaving[slot];
-            let place = leaving.count_ones();
-            if leaving >> i & 1 != 0 || place >= self.buses {
-                continue;
+            let whole = Rest { flight, threads: flight.lanes(), second: flight.second() };
+            let lanes = lanes.as_deref_mut().map(|lanes| (lanes, refused >> port & 1 != 0));
+            match self.enter::<NARROW>(now, i, whole, true, kernel, lanes) {
+                Outcome::Entered => {
+                    collector.leave(port);
+                    // The instruction behind it has to do with what is left.
+                    asked |= std::mem::take(&mut passed_over);
+                }
+                Outcome::Stays => {}
+                Outcome::Asleep => refused |= 1 << port,
+                Outcome::PassedOver => passed_over |= 1 << i,
             }
-            if let Some(lanes) = lanes.as_deref_mut() {
-                seldom();
-                let port = if port == Port::Sp as usize { Port::Sp } else { Port::Sfu };
-                let used = flight.lanes() | flight.second();
-                let (latency, begins) = ((done - now) as u32, Some(used));
-                let busy = initiation as u32;
-                let query = StartQuery { now, port, unit: i, fp: op.fp, lanes: used, busy, latency, begins };
-                if refused >> port as u32 & 1 != 0 {
-                    continue;
-                }
-                if self.prefers_later(&query, lanes) {
-                    passed_over |= 1 << i;
-                    continue;
-                }
-                if lanes.start(&query) > now {
-                    refused |= 1 << port as u32;
-                    continue;
-                }
-            }
-            let unit = &mut self.units[i];
-            unit.free_at = now + initiation;
-            self.taken[port] += initiation;
-            unit.in_flight += 1;
-            self.leaving[slot] |= 1 << i;
-            self.flights[slot * self.buses as usize + place as usize] = flight.in_unit(i);
-            self.in_flight += 1;
-            collector.leave(port);
-            // The instruction behind it has to do with what is left.
-            asked |= std::mem::take(&mut passed_over);
         }
+    }
+
+    /// An instruction, or the next part of one that has begun, wants to enter a unit that is free. Beside the lanes' policy:
+    /// it has refused the instruction already.
+    #[inline(always)]
+    fn enter<const NARROW: bool>(
+        &mut self,
+        now: u64,
+        i: usize,
+        whole: Rest,
+        begins: bool,
+        kernel: &Kernel,
+        lanes: Option<(&mut (dyn LanesHook + '_), bool)>,
+    ) -> Outcome {
+        let flight = whole.flight;
+        let op = &kernel.ops[flight.pc() as usize];
+        let port = self.units[i].port as usize % 2;
+        let sp = port == Port::Sp as usize;
+        let in_parts = NARROW && sp;
+        let (used, rest) = if in_parts { self.narrow.cut(whole) } else { (whole.threads | whole.second, None) };
+        let initiation = (op.initiation as u64) << (!in_parts && whole.second != 0) as u32;
+        let extra = if sp { self.extra } else { 0 };
+        let done = now + op.latency as u64 + (initiation - op.initiation as u64) + extra + OVERHEAD;
+        let slot = self.slot(done);
+        let leaving = self.leaving[slot];
+        let place = leaving.count_ones();
+        if rest.is_none() && (leaving >> i & 1 != 0 || place >= self.buses) {
+            return Outcome::Stays;
+        }
+        if let Some((lanes, refused)) = lanes {
+            seldom();
+            if refused {
+                return Outcome::Stays;
+            }
+            let query = StartQuery {
+                now,
+                port: if sp { Port::Sp } else { Port::Sfu },
+                unit: i,
+                fp: op.fp,
+                lanes: used,
+                busy: initiation as u32,
+                latency: (done - now) as u32,
+                begins: begins.then_some(whole.threads | whole.second),
+            };
+            if begins && self.prefers_later(&query, lanes) {
+                return Outcome::PassedOver;
+            }
+            if lanes.start(&query) > now {
+                return Outcome::Asleep;
+            }
+        }
+        let unit = &mut self.units[i];
+        unit.free_at = now + initiation;
+        self.taken[port] += initiation;
+        if begins {
+            unit.in_flight += 1;
+            self.in_flight += 1;
+        }
+        if in_parts {
+            self.narrow.entered(i, used, rest, op.fp, kernel.events[flight.pc() as usize].inactive.is_some());
+            if rest.is_some() {
+                return Outcome::Entered;
+            }
+        }
+        self.leaving[slot] |= 1 << i;
+        self.flights[slot * self.buses as usize + place as usize] = flight.in_unit(i);
+        Outcome::Entered
     }
 }
 

@@ -327,20 +327,29 @@ impl Sm {
             self.now = self.now.max(end);
             return;
         };
+        self.run_kernel(end, &kernel, x, memory, effect);
+        self.kernel = Some(kernel);
+    }
+
+    /// [`Sm::run_to`] in the form that is compiled for this processor, and for SPs of this width: the usual ones do not even
+    /// ask whether they are narrow.
+    fn run_kernel(
+        &mut self,
+        end: u64,
+        kernel: &Arc<Kernel>,
+        x: &mut Exchange,
+        memory: &GlobalMemory,
+        effect: &mut Effect,
+    ) {
         if kernel.narrow {
-            self.run_narrow(end, &kernel, x, memory, effect);
-            self.kernel = Some(kernel);
-            return;
+            return self.run_to::<true>(end, kernel, x, memory, effect);
         }
         #[cfg(target_arch = "x86_64")]
         if kernel.launch.program.level.is_wide() {
             // SAFETY: such a level comes from `Level::detect` alone, which has found the processor's features.
-            unsafe { self.run_wide(end, &kernel, x, memory, effect) };
-            self.kernel = Some(kernel);
-            return;
+            return unsafe { self.run_wide(end, kernel, x, memory, effect) };
         }
-        self.run_to::<false>(end, &kernel, x, memory, effect);
-        self.kernel = Some(kernel);
+        self.run_to::<false>(end, kernel, x, memory, effect);
     }
 
     /// [`Sm::run_to`], compiled for processors with these features: its bit operations take half the instructions.
@@ -355,19 +364,6 @@ impl Sm {
         effect: &mut Effect,
     ) {
         self.run_to::<false>(end, kernel, x, memory, effect);
-    }
-
-    /// [`Sm::run_to`] with narrow SPs, compiled apart: the usual ones do not even ask.
-    #[inline(never)]
-    fn run_narrow(
-        &mut self,
-        end: u64,
-        kernel: &Arc<Kernel>,
-        x: &mut Exchange,
-        memory: &GlobalMemory,
-        effect: &mut Effect,
-    ) {
-        self.run_to::<true>(end, kernel, x, memory, effect);
     }
 
     /// Simulates all cycles before `end`.
@@ -609,10 +605,7 @@ impl Sm {
         committed: &mut u64,
     ) -> u64 {
         let lanes = self.hooks.lanes.as_deref_mut().map(|l| l as &mut dyn LanesHook);
-        match NARROW {
-            false => self.alus.accept(self.now, &mut self.collector, kernel, lanes),
-            true => self.alus.accept_narrow(self.now, &mut self.collector, kernel, lanes),
-        }
+        self.alus.accept::<NARROW>(self.now, &mut self.collector, kernel, lanes);
         let mut flits = 0;
         let mut port = l1::Port {
             sm: self.id as u16,

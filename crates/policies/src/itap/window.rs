@@ -69,11 +69,7 @@ impl<'a> Sight<'a> {
             return false;
         }
         self.last = start;
-        let after = match self.pipes.simd.narrow() {
-            false => self.enters(best, op.fp, op.lanes, start, op.busy.into()),
-            true => self.enter_in_parts(best, op, start),
-        };
-        self.units[best].free_at = after;
+        let after = self.enter(best, op, start);
         // Behind it a single SP starts nothing before it is free again.
         !single || after <= end
     }
@@ -95,34 +91,42 @@ impl<'a> Sight<'a> {
     }
 
     /// What is left of an instruction that has begun to enter a narrow SP. It comes before all that [`Sight::add`] gives.
+    #[inline(never)]
     pub fn goes_on(&mut self, unit: usize, op: &Ahead) {
         let Some(start) = self.units.get(unit).map(|unit| unit.free_at.max(self.now)) else { return };
-        self.units[unit].free_at = self.enter_in_parts(unit, op, start);
+        self.enter(unit, op, start);
     }
 
-    /// Lanes of an SP are wanted in a cycle, and work for some. Gives the cycle after these.
-    #[inline]
-    fn enters(&mut self, unit: usize, fp: bool, lanes: u32, start: u64, busy: u64) -> u64 {
-        let (next, end) = (self.now + 1, self.now + WINDOW as u64);
-        let after = (start + busy.max(1)).max(next);
-        self.known |= (next..=end).contains(&start);
-        let (first, until) = (start.max(next) - next, after - next);
-        for (cycle, wanted) in self.ahead[self.pipes.at(unit, fp)].iter_mut().enumerate() {
-            let works = (first..until).contains(&(cycle as u64));
-            *wanted |= if works { lanes } else { 0 };
+    /// An instruction enters an SP in a cycle, its sub-warps one after the other. Gives the cycle after the last.
+    #[inline(always)]
+    fn enter(&mut self, unit: usize, op: &Ahead, start: u64) -> u64 {
+        let (lanes, rest) = self.pipes.simd.cut(op.lanes);
+        let after = self.works(unit, op, lanes, start);
+        let after = if rest == 0 { after } else { self.follow(unit, op, rest, after) };
+        self.units[unit].free_at = after;
+        after
+    }
+
+    /// The same of the sub-warps behind the first.
+    #[inline(never)]
+    fn follow(&mut self, unit: usize, op: &Ahead, mut rest: u32, mut after: u64) -> u64 {
+        while rest != 0 {
+            let (lanes, left) = self.pipes.simd.cut(rest);
+            (after, rest) = (self.works(unit, op, lanes, after), left);
         }
         after
     }
 
-    /// The same of an instruction's sub-warps, one after the other.
-    fn enter_in_parts(&mut self, unit: usize, op: &Ahead, start: u64) -> u64 {
-        let simd = self.pipes.simd;
-        let each = u64::from(op.busy / simd.sub_warps(op.lanes));
-        let (mut lanes, mut rest) = simd.cut(op.lanes);
-        let mut after = self.enters(unit, op.fp, lanes, start, each);
-        while rest != 0 {
-            (lanes, rest) = simd.cut(rest);
-            after = self.enters(unit, op.fp, lanes, after, each);
+    /// Lanes of an SP are wanted in a cycle, and work for some. Gives the cycle after these.
+    #[inline(always)]
+    fn works(&mut self, unit: usize, op: &Ahead, lanes: u32, start: u64) -> u64 {
+        let (next, end) = (self.now + 1, self.now + WINDOW as u64);
+        let after = (start + u64::from(op.busy.max(1))).max(next);
+        self.known |= (next..=end).contains(&start);
+        let (first, until) = (start.max(next) - next, after - next);
+        for (cycle, wanted) in self.ahead[self.pipes.at(unit, op.fp)].iter_mut().enumerate() {
+            let works = (first..until).contains(&(cycle as u64));
+            *wanted |= if works { lanes } else { 0 };
         }
         after
     }
@@ -186,12 +190,12 @@ mod tests {
             let _ = list.iter().all(|op| sight.add(op));
             (sight.known, ahead[0])
         };
-        let op = |lanes, sub_warps| Ahead { busy: sub_warps, ..op(lanes, 2) };
-        assert_eq!(look(None, &[op(0xff00_0301, 3)]), (true, [1, 3, 0xff]));
-        assert_eq!(look(None, &[op(0x0300, 1), op(0x8001, 2)]), (true, [3, 1, 0x80]));
+        let op = |lanes, busy| Ahead { busy, ..op(lanes, 2) };
+        assert_eq!(look(None, &[op(0xff00_0301, 1)]), (true, [1, 3, 0xff]));
+        assert_eq!(look(None, &[op(0x0300, 1), op(0x8001, 1)]), (true, [3, 1, 0x80]));
         // Two cycles for each sub-warp; what has begun comes first.
-        assert_eq!(look(None, &[op(0x0103, 4)]), (true, [3, 3, 1]));
-        assert_eq!(look(Some(op(0x0201_0000, 2)), &[op(4, 1)]), (true, [1, 2, 4]));
+        assert_eq!(look(None, &[op(0x0103, 2)]), (true, [3, 3, 1]));
+        assert_eq!(look(Some(op(0x0201_0000, 1)), &[op(4, 1)]), (true, [1, 2, 4]));
     }
 
     #[test]
