@@ -3,9 +3,10 @@
 
 mod common;
 
+use common::policies::AlwaysOn;
 use common::{Program, find, gtx480, record, threads};
 use std::sync::{Arc, Mutex};
-use warpwatt_machine::activity::{LaneResidency, LaneState};
+use warpwatt_machine::activity::LaneResidency;
 use warpwatt_machine::hooks::*;
 use warpwatt_machine::kernel::Port;
 use warpwatt_machine::spec::Spec;
@@ -85,8 +86,7 @@ fn an_object_acts_at_its_own_events() {
 /// Lanes that are always on; checks what is shown against what is asked.
 #[derive(Debug)]
 struct Watching {
-    lanes: (u64, u64),
-    from: u64,
+    on: AlwaysOn,
     ahead: Option<(u64, Vec<Ahead>)>,
     /// Starts of SP instructions in this cycle.
     started: (u64, usize),
@@ -128,10 +128,7 @@ impl LanesHook for Watching {
         query.now
     }
     fn residency(&mut self, now: u64, int: &mut LaneResidency, fp: &mut LaneResidency, sfu: &mut LaneResidency) {
-        let cycles = now - std::mem::replace(&mut self.from, now);
-        for (r, lanes) in [(int, self.lanes.0), (fp, self.lanes.0), (sfu, self.lanes.1)] {
-            r.cycles[LaneState::On as usize] += lanes * cycles;
-        }
+        self.on.take(now, int, fp, sfu);
     }
     fn watches(&self) -> bool {
         true
@@ -154,10 +151,8 @@ struct WatchingPolicy {
 
 impl Policy for WatchingPolicy {
     fn sm(&self, spec: &Spec, _: u32) -> SmHooks {
-        let (sp, sfu) = spec.lanes();
         let lanes = Watching {
-            lanes: (sp.into(), sfu.into()),
-            from: 0,
+            on: AlwaysOn::of(spec),
             ahead: None,
             started: (0, 0),
             checked: 0,

@@ -2,10 +2,10 @@
 
 mod common;
 
-use common::policies::{DatapathPolicy, LanesPolicy, Shapes};
+use common::policies::{AlwaysOn, DatapathPolicy, LanesPolicy, Shapes};
 use common::{Bench, PROGRAMS, kernel, preset, record, threads};
 use std::sync::{Arc, Mutex};
-use warpwatt_machine::activity::{LaneResidency, LaneState, SmActivity, SmEvent};
+use warpwatt_machine::activity::{LaneResidency, SmActivity, SmEvent};
 use warpwatt_machine::hooks::{Ahead, Hook, LanesHook, Policy, SmHooks, SmState, StartQuery};
 use warpwatt_machine::kernel::Port;
 use warpwatt_machine::simd::Simd;
@@ -71,10 +71,10 @@ fn groups_are_tuned_down_and_halves_split_at_any_width() {
 /// Lanes that are always on; keeps what starts in the SPs, and checks it against what was shown before.
 #[derive(Debug)]
 struct Kept {
-    lanes: (u64, u64),
-    from: u64,
+    on: AlwaysOn,
     simd: Simd,
-    next: Option<(u64, u32)>,
+    /// From when on what is next may start, its lanes, and for how many cycles.
+    next: Option<(u64, u32, u32)>,
     starts: Arc<Mutex<Vec<StartQuery>>>,
 }
 
@@ -83,18 +83,16 @@ impl Hook for Kept {}
 impl LanesHook for Kept {
     fn start(&mut self, query: &StartQuery) -> u64 {
         if query.port == Port::Sp {
-            if let Some((soonest, lanes)) = self.next.take() {
+            if let Some((soonest, lanes, busy)) = self.next.take() {
                 assert!(query.now >= soonest && query.lanes == lanes, "{query:?}, shown: {lanes:x} from {soonest} on");
+                assert_eq!(query.busy, busy);
             }
             self.starts.lock().unwrap().push(*query);
         }
         query.now
     }
     fn residency(&mut self, now: u64, int: &mut LaneResidency, fp: &mut LaneResidency, sfu: &mut LaneResidency) {
-        let cycles = now - std::mem::replace(&mut self.from, now);
-        for (r, lanes) in [(int, self.lanes.0), (fp, self.lanes.0), (sfu, self.lanes.1)] {
-            r.cycles[LaneState::On as usize] += lanes * cycles;
-        }
+        self.on.take(now, int, fp, sfu);
     }
     fn watches(&self) -> bool {
         true
@@ -103,7 +101,6 @@ impl LanesHook for Kept {
         let mut first: Option<Ahead> = None;
         state.under_way(|unit, op| {
             assert_eq!(unit, 0, "the GPU has one SP");
-            assert_eq!(op.busy % self.simd.sub_warps(op.lanes), 0);
             first = Some(op);
         });
         state.ahead(|op| {
@@ -111,7 +108,7 @@ impl LanesHook for Kept {
             false
         });
         assert_eq!(first.is_some(), state.any_ahead());
-        self.next = first.map(|op| (state.now + u64::from(op.soonest), self.simd.cut(op.lanes).0));
+        self.next = first.map(|op| (state.now + u64::from(op.soonest), self.simd.cut(op.lanes).0, op.busy));
     }
 }
 
@@ -120,9 +117,8 @@ struct Keep(Arc<Mutex<Vec<StartQuery>>>);
 
 impl Policy for Keep {
     fn sm(&self, spec: &Spec, sm: u32) -> SmHooks {
-        let (sp, sfu) = spec.lanes();
         let starts = if sm == 0 { self.0.clone() } else { Arc::default() };
-        let lanes = Kept { lanes: (sp.into(), sfu.into()), from: 0, simd: Simd::of(spec), next: None, starts };
+        let lanes = Kept { on: AlwaysOn::of(spec), simd: Simd::of(spec), next: None, starts };
         SmHooks { lanes: Some(Box::new(lanes)), ..SmHooks::default() }
     }
 }

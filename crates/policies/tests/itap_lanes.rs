@@ -1,5 +1,8 @@
 //! ITAP's lanes on traces by hand and at random, without the machine.
 
+mod common;
+
+use common::taken_whole;
 use proptest::prelude::*;
 use warpwatt_machine::activity::{LaneResidency, LaneState};
 use warpwatt_machine::hooks::{Ahead, Hook, LanesHook, Report, StartQuery};
@@ -44,15 +47,6 @@ fn start(lanes: &mut dyn LanesHook, mut now: u64, mask: u32) -> u64 {
     }
 }
 
-/// INT lanes up to `now`.
-fn taken(lanes: &mut dyn LanesHook, now: u64) -> LaneResidency {
-    let mut r: [LaneResidency; 3] = Default::default();
-    let [int, fp, sfu] = &mut r;
-    lanes.residency(now, int, fp, sfu);
-    assert_eq!(int, fp, "a SIMD lane is switched whole");
-    r[0].clone()
-}
-
 /// Energy in cycles of a lane's leakage.
 fn energy(r: &LaneResidency) -> f64 {
     let power = |state| match state {
@@ -80,7 +74,7 @@ fn counters_alone_begin_with_vs05_and_wake_up_takes_a_cycle() {
     assert_eq!(start(&mut l, 2, u32::MAX), 3);
     // Long periods too, as long as the counter is low.
     assert_eq!(start(&mut l, 104, u32::MAX), 105);
-    let r = taken(&mut l, 106);
+    let r = taken_whole(&mut l, 106);
     assert_eq!(modes(&r), [(2 + 101, 2), (0, 0), (0, 0)]);
     assert_eq!((r.cycles[LaneState::On as usize], r.busy), (32 * 3, 32 * 3));
 }
@@ -91,7 +85,7 @@ fn taught(l: &mut Switch, times: u32, length: u64) -> u64 {
     for _ in 0..times {
         now = start(l, now + 1 + length, u32::MAX);
     }
-    taken(l, now + 1);
+    taken_whole(l, now + 1);
     now + 1
 }
 
@@ -102,7 +96,7 @@ fn the_mode_counter_leads_to_vs03_after_four_cycles() {
         let idle = taught(&mut l, times, 8);
         let begun = start(&mut l, idle + 10, u32::MAX);
         let expected = if vs03 { (12, [(4, 0), (8, 1), (0, 0)]) } else { (11, [(11, 1), (0, 0), (0, 0)]) };
-        assert_eq!((begun - idle, modes(&taken(&mut l, begun))), expected);
+        assert_eq!((begun - idle, modes(&taken_whole(&mut l, begun))), expected);
     }
     // Periods of 7 cycles teach it nothing.
     let mut l = switch(Goal::Power, plain());
@@ -117,7 +111,7 @@ fn the_confidence_counter_leads_to_gating() {
         let idle = taught(&mut l, 128, length);
         let begun = start(&mut l, idle + 60, u32::MAX);
         let (wake, expected) = if gates { (3, [(4, 0), (0, 0), (59, 1)]) } else { (2, [(4, 0), (58, 1), (0, 0)]) };
-        assert_eq!((begun - idle, modes(&taken(&mut l, begun))), (60 + wake, expected));
+        assert_eq!((begun - idle, modes(&taken_whole(&mut l, begun))), (60 + wake, expected));
     }
 }
 
@@ -128,9 +122,9 @@ fn for_performance_gating_in_vain_resets_confidence() {
         let idle = taught(&mut l, 140, 100);
         // A period of 20 cycles, gated in vain; then a long one.
         let idle = start(&mut l, idle + 20, u32::MAX) + 1;
-        taken(&mut l, idle);
+        taken_whole(&mut l, idle);
         let begun = start(&mut l, idle + 100, u32::MAX);
-        let [_, (vs03, _), (pg, _)] = modes(&taken(&mut l, begun));
+        let [_, (vs03, _), (pg, _)] = modes(&taken_whole(&mut l, begun));
         assert_eq!((pg > 0, vs03 > 0), (gates, !gates));
     }
 }
@@ -154,7 +148,7 @@ fn for_performance_what_is_foreseen_is_not_delayed() {
         let mut l = switch(Goal::Performance, Parameters::default());
         start(&mut l, 0, u32::MAX);
         assert_eq!(foreseen(&mut l, 1, 1 + gap, 3), 1 + gap, "gap {gap}");
-        let r = taken(&mut l, 1 + gap);
+        let r = taken_whole(&mut l, 1 + gap);
         assert_eq!(r.wakes[LaneState::Vs05 as usize], 32);
         assert_eq!(r.cycles[LaneState::Vs05 as usize], 32 * gap);
         // A cycle's notice is enough for VS0.5; without any, lanes wait to be wanted.
@@ -174,7 +168,7 @@ fn the_window_leads_to_vs03_in_the_second_idle_cycle() {
     for now in 1..9 {
         l.show(now, &[Ahead { lanes: 0xffff_0000, fp: false, busy: 1, soonest: 4 }]);
     }
-    let r = taken(&mut l, 9);
+    let r = taken_whole(&mut l, 9);
     // All share VS0.5 as long as one of them is in it.
     assert_eq!((r.cycles[LaneState::Vs05 as usize], r.cycles[LaneState::Vs03 as usize]), (32 * 8, 0));
     let mut l = switch(Goal::Performance, Parameters { granularity: 16, ..Parameters::default() });
@@ -182,7 +176,7 @@ fn the_window_leads_to_vs03_in_the_second_idle_cycle() {
     for now in 1..9 {
         l.show(now, &[Ahead { lanes: 0xffff_0000, fp: false, busy: 1, soonest: 4 }]);
     }
-    let r = taken(&mut l, 9);
+    let r = taken_whole(&mut l, 9);
     assert_eq!((r.cycles[LaneState::Vs05 as usize], r.cycles[LaneState::Vs03 as usize]), (16 * 8 + 16, 16 * 7));
 }
 
@@ -191,7 +185,7 @@ fn lanes_that_wake_up_can_be_charged_as_on() {
     let mut l = switch(Goal::Power, Parameters { waking: Waking::On, ..plain() });
     start(&mut l, 0, u32::MAX);
     assert_eq!(start(&mut l, 5, u32::MAX), 6);
-    let r = taken(&mut l, 6);
+    let r = taken_whole(&mut l, 6);
     assert_eq!((r.cycles[LaneState::Waking as usize], r.cycles[LaneState::Vs05 as usize]), (32, 32 * 4));
 }
 
@@ -204,10 +198,10 @@ fn a_lane_pays_once_for_its_deepest_mode_or_for_each_rise() {
         // Cycle 1: all in VS0.5; 2 to 4: in VS0.3. Then the lower half works in 7, and enters VS0.5 in 8.
         (1..5).for_each(|now| show(&mut l, now));
         assert_eq!(start(&mut l, 5, 0xffff), 7);
-        let r = taken(&mut l, 9);
+        let r = taken_whole(&mut l, 9);
         assert_eq!(r.wakes[LaneState::Vs03 as usize], if rising == Rising::Once { 16 } else { 32 });
         assert_eq!(start(&mut l, 9, u32::MAX), 10);
-        let r = taken(&mut l, 11);
+        let r = taken_whole(&mut l, 11);
         assert_eq!(r.wakes[LaneState::Vs05 as usize], vs05, "{rising:?}");
         assert_eq!(r.wakes[LaneState::Vs03 as usize], if rising == Rising::Once { 16 } else { 0 });
     }
@@ -222,9 +216,9 @@ fn counters_may_learn_only_from_periods_with_a_decision() {
         for _ in 0..10 {
             idle = start(&mut l, idle + 2, u32::MAX) + 1;
         }
-        taken(&mut l, idle);
+        taken_whole(&mut l, idle);
         let begun = start(&mut l, idle + 10, u32::MAX);
-        assert_eq!(modes(&taken(&mut l, begun))[1].1 > 0, vs03, "{learn:?}");
+        assert_eq!(modes(&taken_whole(&mut l, begun))[1].1 > 0, vs03, "{learn:?}");
     }
 }
 
@@ -234,7 +228,7 @@ fn the_ideal_mode_follows_from_the_length() {
         let mut l = Ideal::new(pipes());
         assert_eq!(start(&mut l, 0, u32::MAX), 0);
         assert_eq!(start(&mut l, 1 + length, u32::MAX), 1 + length);
-        let r = taken(&mut l, 2 + length);
+        let r = taken_whole(&mut l, 2 + length);
         assert_eq!(r.cycles[mode.state() as usize], 32 * length);
         assert_eq!(r.wakes[mode.state() as usize], 32);
         assert!((energy(&r) - 32.0 * (2.0 + mode.energy(length))).abs() < 1e-9);
@@ -265,10 +259,10 @@ fn drive<H: LanesHook>(
         now = start(l, at, lanes);
         starts.push((now, lanes));
         if i % cut == cut - 1 {
-            sum.add(&taken(l, now + 1));
+            sum.add(&taken_whole(l, now + 1));
         }
     }
-    sum.add(&taken(l, now + 1));
+    sum.add(&taken_whole(l, now + 1));
     let mut report = Report::default();
     l.report(now + 1, &mut report);
     (starts, sum, report)
@@ -302,7 +296,7 @@ proptest! {
                 assert_eq!(start(&mut ideal, now, lanes), now);
                 last = now + 1;
             }
-            let left = energy(&taken(&mut ideal, last));
+            let left = energy(&taken_whole(&mut ideal, last));
             assert!((left - oracle(starts)).abs() < 1e-6 * left.max(1.0));
             left
         };
@@ -360,7 +354,7 @@ proptest! {
         }
         let go_on = |l: &mut Switch| {
             let begun = start(l, at + 3, 0xffff);
-            (begun, taken(l, begun + 70))
+            (begun, taken_whole(l, begun + 70))
         };
         prop_assert_eq!(go_on(&mut first), go_on(&mut second));
         prop_assert!(second.load(&[1, 2, 3]).is_err());

@@ -1,5 +1,8 @@
 //! The trajectory of lanes, cycle by cycle, on hand-made traces.
 
+mod common;
+
+use common::taken;
 use warpwatt_machine::activity::{LaneResidency, LaneState};
 use warpwatt_machine::hooks::{IssueQuery, LanesHook, StartQuery};
 use warpwatt_machine::kernel::Port;
@@ -20,13 +23,6 @@ fn query(now: u64, fp: bool, lanes: u32) -> StartQuery {
 /// Asks until the instruction has started; gives that cycle.
 fn start(lanes: &mut impl LanesHook, query: StartQuery) -> u64 {
     (query.now..).find(|&now| lanes.start(&StartQuery { now, ..query }) == now).unwrap()
-}
-
-fn taken(lanes: &mut impl LanesHook, now: u64) -> [LaneResidency; 3] {
-    let mut r: [LaneResidency; 3] = Default::default();
-    let [int, fp, sfu] = &mut r;
-    lanes.residency(now, int, fp, sfu);
-    r
 }
 
 fn of(r: &LaneResidency, state: LaneState) -> u64 {

@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{PROGRAMS, cycles, find, hold, hold_whole, preset, record, run, select, threads, units};
+use common::{PROGRAMS, cycles, find, hold, hold_whole, preset, record, run, select, taken_whole, threads, units};
 use warpwatt_machine::activity::{LaneResidency, LaneState};
 use warpwatt_machine::hooks::{LanesHook, StartQuery};
 use warpwatt_machine::kernel::Port;
@@ -45,21 +45,12 @@ fn enter(lanes: &mut dyn LanesHook, width: u32, mut now: u64, threads: u32) -> u
     }
 }
 
-/// INT lanes up to `now`.
-fn taken(lanes: &mut dyn LanesHook, now: u64) -> LaneResidency {
-    let mut r: [LaneResidency; 3] = Default::default();
-    let [int, fp, sfu] = &mut r;
-    lanes.residency(now, int, fp, sfu);
-    assert_eq!(int, fp, "a SIMD lane is switched whole");
-    r[0].clone()
-}
-
 /// Two instructions on 8 lanes: 0x0f01 as sub-warps 0x01 in cycle 10 and 0x0f in 11, 0x8000_0080 as 0x80 in 20 and in 21.
 /// Up to cycle 40 lane 0 is idle for 10 and 28 cycles, lanes 1 to 3 for 11 and 28, 4 to 6 for 40, lane 7 for 20 and 18.
 fn two_instructions(lanes: &mut dyn LanesHook) -> LaneResidency {
     assert_eq!(enter(lanes, 8, 10, 0x0f01), 11);
     assert_eq!(enter(lanes, 8, 20, 0x8000_0080), 21);
-    let r = taken(lanes, 40);
+    let r = taken_whole(lanes, 40);
     assert_eq!(r.cycles.iter().sum::<u64>(), 8 * 40);
     r
 }
@@ -106,7 +97,7 @@ fn itap_by_hand() {
         let parameters = Parameters { peek_ahead: false, granularity, ..Parameters::default() };
         let mut itap = Switch::new(pipes(8), parameters.rules(Goal::Power));
         assert_eq!(enter(&mut itap, 8, 10, 0x0f01), 13);
-        let r = taken(&mut itap, 40);
+        let r = taken_whole(&mut itap, 40);
         let vs05 = LaneState::Vs05 as usize;
         assert_eq!((r.busy, r.cycles[LaneState::On as usize], r.cycles[vs05]), (5, 6, 8 * 40 - 6));
         assert_eq!((r.entries[vs05], r.wakes[vs05]), (8 + 4, 4));

@@ -2,9 +2,9 @@
 
 mod common;
 
-use common::{PROGRAMS, cycles, find, hold, model, run, select, threads, two_level, units};
+use common::{PROGRAMS, cycles, find, hold, model, run, select, taken, threads, two_level, units};
 use std::sync::Arc;
-use warpwatt_machine::activity::{LaneResidency, LaneState, MEM_EVENTS, SM_EVENTS, Sample, SmActivity};
+use warpwatt_machine::activity::{LaneState, MEM_EVENTS, SM_EVENTS, Sample, SmActivity};
 use warpwatt_machine::hooks::{Hook, LanesHook, OrderHook, OrderQuery, StartQuery};
 use warpwatt_machine::kernel::Port;
 use warpwatt_machine::sm::warps::Warps;
@@ -119,13 +119,6 @@ fn query(now: u64, fp: bool) -> StartQuery {
 /// Asks until the instruction has started; gives that cycle.
 fn start(lanes: &mut impl LanesHook, query: StartQuery) -> u64 {
     (query.now..).find(|&now| lanes.start(&StartQuery { now, ..query }) == now).unwrap()
-}
-
-fn taken(lanes: &mut impl LanesHook, now: u64) -> [LaneResidency; 3] {
-    let mut r: [LaneResidency; 3] = Default::default();
-    let [int, fp, sfu] = &mut r;
-    lanes.residency(now, int, fp, sfu);
-    r
 }
 
 #[test]

@@ -124,6 +124,28 @@ impl LanesHook for Slow {
     }
 }
 
+/// Lane-cycles of lanes that are always on.
+#[derive(Debug)]
+pub struct AlwaysOn {
+    lanes: (u64, u64),
+    from: u64,
+}
+
+impl AlwaysOn {
+    pub fn of(spec: &Spec) -> AlwaysOn {
+        let (sp, sfu) = spec.lanes();
+        AlwaysOn { lanes: (sp.into(), sfu.into()), from: 0 }
+    }
+
+    /// Adds those before `now`.
+    pub fn take(&mut self, now: u64, int: &mut LaneResidency, fp: &mut LaneResidency, sfu: &mut LaneResidency) {
+        let cycles = now - std::mem::replace(&mut self.from, now);
+        for (r, lanes) in [(int, self.lanes.0), (fp, self.lanes.0), (sfu, self.lanes.1)] {
+            r.cycles[LaneState::On as usize] += lanes * cycles;
+        }
+    }
+}
+
 #[derive(Debug)]
 pub struct LanesPolicy;
 

@@ -7,7 +7,8 @@ mod machine;
 pub use machine::{PROGRAMS, Program, find, preset, record, threads};
 
 use std::sync::{Arc, Mutex};
-use warpwatt_machine::hooks::Report;
+use warpwatt_machine::activity::LaneResidency;
+use warpwatt_machine::hooks::{LanesHook, Report};
 use warpwatt_machine::spec::Spec;
 use warpwatt_machine::stats::RunStats;
 use warpwatt_machine::{Control, Gpu, Options};
@@ -48,6 +49,21 @@ pub fn run(program: &Program, spec: &Spec, options: Options, selection: &Selecti
 /// Lanes of INT, FP and SFU over a run.
 pub fn units(spec: &Spec, selection: &Selection, stats: &RunStats) -> [UnitPower; 3] {
     model(spec, selection).unit_power(&stats.samples)
+}
+
+/// INT, FP and SFU lanes up to `now`.
+pub fn taken(lanes: &mut dyn LanesHook, now: u64) -> [LaneResidency; 3] {
+    let mut r: [LaneResidency; 3] = Default::default();
+    let [int, fp, sfu] = &mut r;
+    lanes.residency(now, int, fp, sfu);
+    r
+}
+
+/// Lanes up to `now` that are switched whole, INT and FP together.
+pub fn taken_whole(lanes: &mut dyn LanesHook, now: u64) -> LaneResidency {
+    let [int, fp, _] = taken(lanes, now);
+    assert_eq!(int, fp, "a SIMD lane is switched whole");
+    int
 }
 
 /// Core cycles of all launches.
