@@ -54,12 +54,7 @@ impl Warp {
     #[inline(always)]
     pub(super) fn window_mut(&mut self, row: u32) -> &mut Window {
         let at = (self.frame.row + row) as usize;
-        let rows = &mut self.rows[at..at + 2];
-        // A slice of two rows is a window.
-        match rows.first_chunk_mut() {
-            Some(window) => window,
-            None => unreachable!(),
-        }
+        &mut self.rows[at..at + 2].as_chunks_mut().0[0]
     }
 
     #[inline(always)]
