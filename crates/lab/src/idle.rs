@@ -14,6 +14,7 @@
 use crate::problem::{Outcome, Problem};
 use crate::record::Record;
 use serde::Serialize;
+use warpwatt_machine::simd::{SFU_LANES, WARP};
 use warpwatt_power::Component;
 
 /// Break-even time of power gating by default (Origami §4.1).
@@ -24,9 +25,6 @@ pub const SHORT: usize = 10;
 
 /// Longest break-even time for which the histogram has every length.
 pub const LONGEST_BET: u32 = 256;
-
-/// Lanes of an SFU.
-const SFU_LANES: u64 = 4;
 
 /// A sleep mode.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -184,7 +182,8 @@ pub fn analyse(record: &Record, bet: u32) -> Outcome<Idle> {
     let power = record.power.as_ref().ok_or_else(foreign)?;
     let lane_cycles = |component| power.units.iter().find(|u| u.component == component).map_or(0, |u| u.lane_cycles);
     // Records that do not say have SPs as wide as a warp.
-    let width = record.inputs["gpu"]["simd_width"].as_u64().filter(|width| *width <= 32).unwrap_or(32);
+    let width =
+        record.inputs["gpu"]["simd_width"].as_u64().filter(|width| *width <= WARP.into()).unwrap_or(WARP.into());
     // Cycles for which units were occupied, by lanes with a thread.
     let occupied = |unit: &str| record.histogram(&format!("occupied.{unit}")).ok_or_else(foreign);
     let (int, fp, sfu) = (occupied("int")?, occupied("fp")?, occupied("sfu")?);
@@ -233,7 +232,7 @@ fn unit_idle(
     // All lanes of an SFU work for any number of threads.
     let beside = |lanes: usize| width.map_or(0, |width| width.saturating_sub(lanes as u64));
     let partial: u64 = occupied.iter().enumerate().map(|(lanes, cycles)| beside(lanes) * cycles).sum();
-    let width = width.unwrap_or(SFU_LANES);
+    let width = width.unwrap_or(SFU_LANES.into());
     let periods = histogram.periods();
     let bet_at = bet as usize;
     let gating = Mode { name: "", left: 0.0, cost: f64::from(bet) };

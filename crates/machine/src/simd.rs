@@ -26,6 +26,9 @@ use serde::{Deserialize, Serialize};
 /// Threads of a warp.
 pub const WARP: u32 = 32;
 
+/// Lanes of an SFU port: the four SFUs of an SM of Fermi (Origami §5).
+pub const SFU_LANES: u32 = 4;
+
 /// The lanes of an SP.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Simd {

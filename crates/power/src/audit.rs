@@ -14,6 +14,7 @@ use crate::scaling::Level;
 use warpwatt_machine::activity::{
     COMPONENT_NAMES, LaneResidency, LaneState, MEM_EVENTS, MemEvent, SM_EVENTS, Sample, SmActivity, SmEvent,
 };
+use warpwatt_machine::simd::SFU_LANES;
 use warpwatt_machine::spec::Spec;
 use warpwatt_machine::stats::RunStats;
 
@@ -66,7 +67,7 @@ fn groups(spec: &Spec, sample: usize, sm: usize, activity: &SmActivity) -> Resul
         }
         let (lanes, units): (u64, &[&LaneResidency]) = match component {
             "EX_SP" => (spec.simd_width.into(), &[&activity.int, &activity.fp]),
-            "EX_SFU" => (4, &[&activity.sfu]),
+            "EX_SFU" => (SFU_LANES.into(), &[&activity.sfu]),
             _ => continue,
         };
         let group_cycles = activity.component_gated[index];

@@ -10,6 +10,7 @@
 
 use crate::activity::{COMPONENTS, LaneState, SmActivity};
 use crate::hooks::GatingDelays;
+use crate::simd::SFU_LANES;
 use crate::spec::Spec;
 use serde::{Deserialize, Serialize};
 
@@ -144,7 +145,7 @@ impl Groups {
                 activity.int.wakes[lanes] += self.simd_width;
                 activity.fp.wakes[lanes] += self.simd_width;
             }
-            EX_SFU => activity.sfu.wakes[lanes] += 4,
+            EX_SFU => activity.sfu.wakes[lanes] += u64::from(SFU_LANES),
             _ => {}
         }
         if self.delays.wake_up == 0 { State::On } else { State::Waking(now.saturating_add(self.delays.wake_up)) }
@@ -186,7 +187,7 @@ impl Groups {
                         activity.int.entries[lanes] += self.simd_width;
                         activity.fp.entries[lanes] += self.simd_width;
                     }
-                    EX_SFU => activity.sfu.entries[lanes] += 4,
+                    EX_SFU => activity.sfu.entries[lanes] += u64::from(SFU_LANES),
                     _ => {}
                 }
             }
@@ -250,7 +251,7 @@ impl Groups {
             activity.int.cycles[state as usize] += lanes * cycles;
             activity.fp.cycles[state as usize] += lanes * cycles;
         }
-        for (state, lanes) in of(EX_SFU, self.sfu_lanes, 4) {
+        for (state, lanes) in of(EX_SFU, self.sfu_lanes, SFU_LANES.into()) {
             activity.sfu.cycles[state as usize] += lanes * cycles;
         }
     }

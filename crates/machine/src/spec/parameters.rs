@@ -2,6 +2,7 @@
 
 use super::declare::{At, Choice, Facts, Kind, Node, Slot, Visitor, choices, number, parameters, plain};
 use super::levels::{VfLevel, volts_at};
+use crate::simd::SFU_LANES;
 use serde::{Deserialize, Serialize};
 
 /// Largest count or capacity that a parameter may have: far above any GPU, far below an overflow.
@@ -366,8 +367,8 @@ impl Spec {
         [self.fetch_units, self.schedulers, sp, sfu, ldst, sp, sfu, ldst, sp, sfu, ldst, sp, sfu, ldst]
     }
 
-    /// Lanes of an SM's INT (and FP) pipelines, and of its SFUs (4 lanes each).
+    /// Lanes of an SM's INT (and FP) pipelines, and of its SFUs.
     pub fn lanes(&self) -> (u32, u32) {
-        (self.simd_width * self.sp_units, 4 * self.sfu_units)
+        (self.simd_width * self.sp_units, SFU_LANES * self.sfu_units)
     }
 }

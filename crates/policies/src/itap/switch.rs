@@ -254,7 +254,7 @@ pub struct Switch {
 impl Switch {
     /// The lanes of an SM, all of them idle from cycle 0 on.
     pub fn new(pipes: Pipes, mut rules: Rules) -> Switch {
-        rules.setup.granularity = rules.setup.granularity.min(pipes.simd.width());
+        rules.setup = rules.setup.on(pipes.simd);
         let state = State {
             now: 0,
             lines: vec![

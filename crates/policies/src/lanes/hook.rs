@@ -36,7 +36,7 @@ impl<C: Control> Lanes<C> {
     /// The lanes of an SM.
     pub fn new(spec: &Spec, setup: Setup, control: C) -> Lanes<C> {
         let simd = Simd::of(spec);
-        let setup = Setup { granularity: setup.granularity.min(simd.width()), ..setup };
+        let setup = setup.on(simd);
         let tracker = Tracker::new(spec, &setup, &control);
         Lanes { setup, demand: Demand::Unit, simd, expected: vec![0; spec.sp_units as usize], tracker, control }
     }
@@ -146,7 +146,7 @@ impl<C: Control> LanesHook for Lanes<C> {
         }
         let (start, _, unit) = soonest;
         self.expected[unit] = start + u64::from(self.simd.sub_warps(query.lanes));
-        self.tracker.expect(self.pipe(unit, query.fp), &mut self.control, now, lanes, start);
+        self.tracker.announce(self.pipe(unit, query.fp), &mut self.control, now, lanes, start);
     }
 
     fn residency(&mut self, now: u64, int: &mut LaneResidency, fp: &mut LaneResidency, sfu: &mut LaneResidency) {

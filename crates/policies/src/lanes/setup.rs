@@ -1,6 +1,7 @@
 //! What is switched together: parameters that every policy on lanes has, with its own defaults.
 
 use crate::policy_choices;
+use warpwatt_machine::simd::Simd;
 
 policy_choices! {
     /// Whether the INT and the FP pipeline of a lane are switched apart.
@@ -46,6 +47,11 @@ pub struct Setup {
 }
 
 impl Setup {
+    /// The same on SPs of this width: a group is no larger than its SP.
+    pub fn on(self, simd: Simd) -> Setup {
+        Setup { granularity: self.granularity.min(simd.width()), ..self }
+    }
+
     /// All lanes of the groups that have a lane in `lanes`.
     #[inline]
     pub fn widen(&self, lanes: u32) -> u32 {

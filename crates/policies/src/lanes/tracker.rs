@@ -7,7 +7,7 @@ use super::idle::IdlePeriods;
 use super::setup::{Scope, Setup};
 use serde::{Deserialize, Serialize};
 use warpwatt_machine::activity::{LaneResidency, LaneState};
-use warpwatt_machine::simd::Simd;
+use warpwatt_machine::simd::{SFU_LANES, Simd};
 use warpwatt_machine::spec::Spec;
 
 /// The lanes of a pipe.
@@ -73,8 +73,8 @@ pub struct Tracker {
     sfu_counted: u64,
 }
 
-/// Lanes of an SFU.
-const SFU_LANES: u32 = 0b1111;
+/// All lanes of an SFU.
+const ALL_OF_SFU: u32 = (1 << SFU_LANES) - 1;
 
 /// Most cohorts of a pipe, and one that is being split off.
 const MOST: usize = 33;
@@ -108,7 +108,7 @@ impl Tracker {
         let pipes: Vec<Pipe> =
             sps.chain(sfus).enumerate().map(|(index, (kind, unit))| Pipe { index, kind, unit }).collect();
         let lines = pipes.iter().map(|pipe| {
-            let lanes = if pipe.kind == PipeKind::Sfu { SFU_LANES } else { Simd::of(spec).all() };
+            let lanes = if pipe.kind == PipeKind::Sfu { ALL_OF_SFU } else { Simd::of(spec).all() };
             let mut cohort = Cohort::on(lanes, false, 0, 0);
             cohort.plan(pipe, control, 0);
             cohort.look_ahead(pipe, control);
@@ -376,7 +376,7 @@ impl Tracker {
     /// An instruction is on its way that will want lanes of a pipe: those that are asleep wake up, and none falls asleep
     /// before `until`.
     #[inline]
-    pub fn expect(&mut self, pipe: usize, control: &mut (impl Control + ?Sized), now: u64, lanes: u32, until: u64) {
+    pub fn announce(&mut self, pipe: usize, control: &mut (impl Control + ?Sized), now: u64, lanes: u32, until: u64) {
         self.turn(pipe, control, now);
         let line = &self.lines[pipe];
         if lanes & !line.awake != 0 || line.turn < until {
