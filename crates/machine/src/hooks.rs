@@ -10,7 +10,7 @@ mod governor;
 mod report;
 mod state;
 
-pub use cycle::{CycleFacts, CycleKind, Kinds};
+pub use cycle::{CYCLE_KINDS, CycleFacts, CycleKind, Kinds};
 pub use governor::{ChipView, Foresight, Future, GovernorHook, LaunchView, Order, SmView, WarpCounts, WarpSums};
 pub use report::Report;
 pub use state::{AHEAD, Ahead, SmState};
@@ -309,8 +309,9 @@ pub enum Event {
         /// Warp slot.
         warp: u8,
     },
-    /// Cycles in a row, up to the present one, were of one kind. Comes before every event below.
-    Cycles(CycleKind, u64),
+    /// So many cycles were of each [`CycleKind`], since a request last went out or was answered, up to the present one. Comes
+    /// before every event below.
+    Cycles([u64; CYCLE_KINDS]),
     /// A miss is outstanding from this cycle on.
     Requested(Outstanding),
     /// Its data have come: from this cycle on it is not outstanding.

@@ -47,7 +47,7 @@ impl Hook for Watch {
 impl ObserverHook for Watch {
     fn event(&mut self, now: u64, event: Event) {
         match event {
-            Event::Cycles(kind, n) => self.kinds[kind as usize] += n,
+            Event::Cycles(all) => self.kinds.iter_mut().zip(all).for_each(|(kind, n)| *kind += n),
             Event::Requested(o) => {
                 self.requested += 1;
                 if o.cache == L1Cache::Data {

@@ -4,7 +4,7 @@ mod common;
 
 use common::{PROGRAMS, Program, checkpoint, cycles, find, model, preset, record, run, select, threads};
 use warpwatt_machine::Options;
-use warpwatt_machine::hooks::{CycleKind, Event, Hook, Interest, ObserverHook, Policy, Report, SmHooks};
+use warpwatt_machine::hooks::{Event, Hook, Interest, ObserverHook, Policy, Report, SmHooks};
 use warpwatt_machine::spec::Spec;
 use warpwatt_policies::crisp::MODELS;
 use warpwatt_policies::crisp::objective::{DynamicEnergy, Energies, Objective, Outlook, PState};
@@ -228,7 +228,7 @@ impl Hook for Deaf {
 
 impl ObserverHook for Deaf {
     fn event(&mut self, _: u64, event: Event) {
-        self.0 += matches!(event, Event::Cycles(CycleKind::Compute, _) | Event::Slot(..)) as u64;
+        self.0 += matches!(event, Event::Cycles(_) | Event::Slot(..)) as u64;
     }
     fn interest(&self) -> Interest {
         Interest::NONE

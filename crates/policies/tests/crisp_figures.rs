@@ -1,7 +1,7 @@
 //! The worked examples of the CRISP paper, event by event.
 
 use warpwatt_machine::hooks::CycleKind::{self, Compute, LoadStall, StoreStall};
-use warpwatt_machine::hooks::{Event, L1Cache, ObserverHook, Outstanding};
+use warpwatt_machine::hooks::{CYCLE_KINDS, Event, L1Cache, ObserverHook, Outstanding};
 use warpwatt_policies::crisp::StoreWait;
 use warpwatt_policies::crisp::model::{Crisp, CrispL, Crit, Lead, Miss, Model, Stall};
 use warpwatt_policies::crisp::observer::{Observer, Span, Totals};
@@ -34,6 +34,13 @@ const FIG_6: Timeline = Timeline {
 /// MISS's fixed latency in both figures, cycles.
 const LATENCY: u64 = 8;
 
+/// So many cycles of one kind.
+fn passed(kind: CycleKind, cycles: u64) -> Event {
+    let mut all = [0; CYCLE_KINDS];
+    all[kind as usize] = cycles;
+    Event::Cycles(all)
+}
+
 impl Timeline {
     fn kind(&self, cycle: u64) -> CycleKind {
         match cycle {
@@ -55,7 +62,7 @@ impl Timeline {
                     observer.event(now, Event::Requested(load));
                 }
             }
-            observer.event(now, Event::Cycles(self.kind(now), 1));
+            observer.event(now, passed(self.kind(now), 1));
         }
         observer.take()
     }
@@ -192,15 +199,15 @@ fn halted_and_empty_cycles_are_not_time() {
     let mut o = observer::<Crit>();
     let load = Outstanding { cache: L1Cache::None, entry: 3 };
     for event in [
-        Event::Cycles(CycleKind::Empty, 7),
+        passed(CycleKind::Empty, 7),
         Event::Requested(load),
         Event::Requested(load),
-        Event::Cycles(LoadStall, 10),
-        Event::Cycles(CycleKind::Halted, 100),
+        passed(LoadStall, 10),
+        passed(CycleKind::Halted, 100),
         Event::Answered(load),
-        Event::Cycles(LoadStall, 5),
+        passed(LoadStall, 5),
         Event::Answered(load),
-        Event::Cycles(CycleKind::StoreWait, 2),
+        passed(CycleKind::StoreWait, 2),
     ] {
         o.event(0, event);
     }

@@ -15,6 +15,7 @@ use serde::{Deserialize, Serialize};
 
 /// The kind of a cycle.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[repr(u8)]
 pub enum CycleKind {
     /// Scales with the clock.
     Compute,
@@ -30,6 +31,9 @@ pub enum CycleKind {
     #[default]
     Empty,
 }
+
+/// Kinds of cycles.
+pub const CYCLE_KINDS: usize = CycleKind::Empty as usize + 1;
 
 /// What decides a cycle's kind, together with how many instructions issue in it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -77,16 +81,15 @@ impl CycleFacts {
     /// Applies the dual-issue rule and rules A to D, in the paper's order.
     #[inline(always)]
     pub fn kinds(&self) -> Kinds {
-        let always = |kind| Kinds { idle: kind, partly: kind, busy: kind };
         if self.empty {
-            return always(CycleKind::Empty);
+            return Kinds::always(CycleKind::Empty);
         }
         if self.halted {
-            return always(CycleKind::Halted);
+            return Kinds::always(CycleKind::Halted);
         }
         // (A)
         if self.control || self.conflict || !self.outstanding() {
-            return always(CycleKind::Compute);
+            return Kinds::always(CycleKind::Compute);
         }
         // All issue slots used: busy; none: idle; else busy if an arithmetic hazard kept the others from issuing.
         let (busy, hindered) = (CycleKind::Compute, self.arithmetic);
@@ -110,6 +113,12 @@ impl CycleFacts {
 }
 
 impl Kinds {
+    /// Of this kind, whatever issues.
+    #[inline(always)]
+    pub fn always(kind: CycleKind) -> Kinds {
+        Kinds { idle: kind, partly: kind, busy: kind }
+    }
+
     /// So many of the SM's schedulers issued.
     #[inline(always)]
     pub fn of(self, issued: u32, schedulers: u32) -> CycleKind {

@@ -27,7 +27,7 @@ mod view;
 
 use crate::activity::{SmActivity, SmEvent};
 use crate::clock::Clock;
-use crate::hooks::{Event, Heard, LanesHook, Report, SmHooks, SmState};
+use crate::hooks::{CYCLE_KINDS, Event, Heard, LanesHook, Report, SmHooks, SmState};
 use crate::kernel::{Kernel, PORTS};
 use crate::message::{Femtoseconds, ReplyKind, Traffic, packet_flits};
 use crate::ring::Ring;
@@ -124,8 +124,8 @@ pub struct Sm {
     /// Some observer wants to hear of cycles and requests.
     #[serde(skip)]
     observed: bool,
-    /// What it has not heard of.
-    span: observe::Span,
+    /// Cycles by kind that it has not heard of.
+    untold: [u64; CYCLE_KINDS],
     /// Collected for them.
     #[serde(skip)]
     news: Vec<Heard>,
@@ -180,7 +180,7 @@ impl Sm {
             slots_heard: false,
             loads_heard: false,
             observed: false,
-            span: observe::Span::default(),
+            untold: [0; CYCLE_KINDS],
             news: Vec::new(),
             act_at: u64::MAX,
             interval: Interval::never(),
@@ -222,7 +222,7 @@ impl Sm {
 
     /// Adds what the policy's objects have counted.
     pub fn report(&mut self, report: &mut Report) {
-        self.tell_span();
+        self.tell_all();
         self.hooks.report(self.now, report);
     }
 
@@ -290,7 +290,7 @@ impl Sm {
         self.alus.begin(kernel.longest);
         self.ldst.begin(kernel.launch.program.local_bytes);
         self.fetch.l1i.begin();
-        self.tell_span();
+        self.tell_all();
         self.now = self.now.max(tick);
         self.hooks.observe(self.now, Event::Launch);
         self.kernel = Some(kernel);
@@ -314,7 +314,7 @@ impl Sm {
     /// Changes the core clock from the first tick at or after `time` on. The SM must stand before that tick.
     pub fn set_period(&mut self, time: Femtoseconds, period: Femtoseconds) {
         self.clock.change(time, period);
-        self.tell_span();
+        self.tell_all();
         self.hooks.observe(self.now, Event::Period(period));
     }
 

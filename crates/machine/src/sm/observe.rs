@@ -1,21 +1,14 @@
 //! What observers are told of the SM's cycles: their kinds ([`CycleKind`]), and requests that go out and are answered.
 //!
-//! One classification a cycle serves all observers; cycles of one kind in a row are told as one. All of it is collected,
-//! and told many events at a time: an observer then runs through them without a call for each. Nothing of this is done
+//! One classification a cycle serves all observers; cycles are told by kind when a request goes out or is answered. All of
+//! it is collected, and told many events at a time: an observer then runs through them without a call for each. Nothing of this is done
 //! unless an observer wants it.
 
 use crate::hooks::{CycleFacts, CycleKind, Event, Heard, Kinds, L1Cache, Outstanding};
 use crate::kernel::Port;
 use crate::sm::Sm;
 use crate::sm::l1::Fate;
-use serde::{Deserialize, Serialize};
-
-/// Cycles in a row of one kind that observers have not been told of.
-#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
-pub(super) struct Span {
-    kind: CycleKind,
-    cycles: u64,
-}
+use crate::stats::Slot;
 
 /// So many events are told at once. A cycle adds far fewer.
 const BATCH: usize = 256;
@@ -26,73 +19,59 @@ impl Sm {
     #[inline(always)]
     pub(super) fn kinds(&self) -> Kinds {
         let w = &self.warps;
-        let mut facts =
-            CycleFacts { empty: w.resident == 0, halted: self.stalled_until > self.now, ..Default::default() };
-        if facts.empty || facts.halted {
-            return facts.kinds();
+        if w.resident == 0 {
+            return Kinds::always(CycleKind::Empty);
+        }
+        if self.stalled_until > self.now {
+            return Kinds::always(CycleKind::Halted);
         }
         let alive = w.resident & !(w.finished | w.paused);
         let free = alive & !(w.on_atomic | w.on_fence | w.asleep | w.at_barrier);
-        let fetching = self.fetch.l1i.missing();
-        facts.load = self.ldst.awaits() | fetching;
-        facts.fetch = fetching & (w.on_fetch != 0);
-        if !facts.load {
-            facts.full = self.ldst.full();
-            facts.stores = free == 0 && alive & w.asleep == 0 && (w.on_fence | w.resident & w.finished) != 0;
-            if !facts.outstanding() {
-                return facts.kinds();
-            }
+        if self.ldst.conflict() || free & w.wrong_path != 0 {
+            return Kinds::always(CycleKind::Compute);
         }
-        facts.control = free & w.wrong_path != 0;
-        facts.conflict = self.ldst.conflict();
-        if facts.control || facts.conflict {
+        let fetching = self.fetch.l1i.missing();
+        let load = self.ldst.awaits() | fetching;
+        let memory = free & w.on_memory | alive & w.on_atomic != 0;
+        let ready = free & w.buffered & w.clear;
+        if load & memory & (ready == 0) {
+            return Kinds::always(CycleKind::LoadStall);
+        }
+        let raw = free & w.buffered & !(w.clear | w.on_memory);
+        let taken = |port| if self.collector.free(port) { 0 } else { w.port[port as usize] };
+        let arithmetic = raw | ready & (taken(Port::Sp) | taken(Port::Sfu)) != 0;
+        let facts = CycleFacts { load, memory, arithmetic, ..Default::default() };
+        if load & memory {
             return facts.kinds();
         }
-        let right = free & !w.wrong_path;
-        facts.memory = right & w.on_memory | alive & w.on_atomic != 0;
-        if facts.load && !facts.memory {
-            facts.full = self.ldst.full();
-        }
-        let ready = w.ready();
-        // Beside a hazard on memory an arithmetic one tells only what a cycle is in which something issues.
-        if !facts.memory || ready != 0 {
-            let raw = right & w.buffered & !w.clear & !w.on_memory;
-            let taken = |port| if self.collector.free(port) { 0 } else { w.port[port as usize] };
-            facts.arithmetic = raw | ready & (taken(Port::Sp) | taken(Port::Sfu)) != 0;
-        }
-        facts.kinds()
+        let fetch = fetching & (w.on_fetch != 0);
+        let stores = free == 0 && alive & w.asleep == 0 && w.on_fence | w.resident & w.finished != 0;
+        CycleFacts { fetch, full: self.ldst.full(), stores, ..facts }.kinds()
     }
 
-    /// Instructions issued so far.
+    /// Instructions issued since the launch began.
     #[inline(always)]
     pub(super) fn issued_now(&self) -> u64 {
-        self.issued.iter().sum()
+        self.counts.slots[Slot::Issued as usize]
     }
 
     /// Cycles of one kind have passed.
     #[inline(always)]
     pub(super) fn passed(&mut self, kind: CycleKind, cycles: u64) {
-        if kind != self.span.kind {
-            self.end_span();
-            self.span.kind = kind;
-        }
-        self.span.cycles += cycles;
+        self.untold[kind as usize] += cycles;
     }
 
     /// What is collected now has all cycles before the present one.
-    fn end_span(&mut self) {
-        let cycles = std::mem::take(&mut self.span.cycles);
-        if cycles > 0 {
-            self.news.push(Heard { now: self.now, event: Event::Cycles(self.span.kind, cycles) });
-            if self.news.len() >= BATCH {
-                self.tell_news();
-            }
+    fn collect_cycles(&mut self) {
+        let cycles = std::mem::take(&mut self.untold);
+        if cycles.iter().any(|&n| n > 0) {
+            self.news.push(Heard { now: self.now, event: Event::Cycles(cycles) });
         }
     }
 
     /// Observers hear of all cycles before the present one, and of all that was collected.
-    pub(super) fn tell_span(&mut self) {
-        self.end_span();
+    pub(super) fn tell_all(&mut self) {
+        self.collect_cycles();
         self.tell_news();
     }
 
@@ -116,28 +95,30 @@ impl Sm {
 
     /// Answers come first.
     fn note_logged(&mut self) {
-        self.end_span();
+        self.collect_cycles();
         let (now, news, ldst) = (self.now, &mut self.news, &mut self.ldst);
-        let mut logs = [
+        let logs = [
             (L1Cache::Data, &mut ldst.l1d.log.list),
             (L1Cache::Texture, &mut ldst.l1t.log.list),
             (L1Cache::Constant, &mut ldst.l1c.log.list),
             (L1Cache::Instruction, &mut self.fetch.l1i.log.list),
             (L1Cache::None, &mut ldst.log.list),
         ];
-        for fate in [Fate::Answered, Fate::Requested] {
-            for (cache, list) in logs.iter().filter(|l| !l.1.is_empty()) {
-                for &(_, entry) in list.iter().filter(|l| l.0 == fate) {
-                    let request = Outstanding { cache: *cache, entry };
-                    let event = match fate {
-                        Fate::Answered => Event::Answered(request),
-                        Fate::Requested => Event::Requested(request),
-                    };
-                    news.push(Heard { now, event });
+        let mut requests = news.len();
+        for (cache, list) in logs.into_iter().filter(|(_, list)| !list.is_empty()) {
+            for (fate, entry) in list.drain(..) {
+                let request = Outstanding { cache, entry };
+                if fate == Fate::Answered {
+                    news.insert(requests, Heard { now, event: Event::Answered(request) });
+                    requests += 1;
+                } else {
+                    news.push(Heard { now, event: Event::Requested(request) });
                 }
             }
         }
-        logs.iter_mut().for_each(|(_, list)| list.clear());
+        if news.len() >= BATCH {
+            self.tell_news();
+        }
     }
 
     /// Somebody observes cycles and requests, or nobody does.

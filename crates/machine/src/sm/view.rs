@@ -13,7 +13,7 @@ use warpwatt_simt::memory::GlobalMemory;
 impl Sm {
     /// What a governor sees, who is about to be asked.
     pub fn view(&mut self) -> SmView {
-        self.tell_span();
+        self.tell_all();
         let mut observed = Vec::new();
         self.hooks.observers.iter_mut().for_each(|o| o.tell(self.now, &mut observed));
         let ctas = self.warps.by_age.len() as u32;

@@ -6,7 +6,7 @@ use super::predict::Form;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use std::fmt::Debug;
-use warpwatt_machine::hooks::{CycleKind, L1Cache, Outstanding};
+use warpwatt_machine::hooks::{L1Cache, Outstanding};
 
 /// A model's way of counting T_Memory.
 pub trait Model: Clone + Debug + Send + Serialize + DeserializeOwned + 'static {
@@ -24,9 +24,9 @@ pub trait Model: Clone + Debug + Send + Serialize + DeserializeOwned + 'static {
     /// A request is answered.
     fn answered(&mut self, now: u64, request: Outstanding);
 
-    /// Cycles have passed.
-    fn passed(&mut self, kind: CycleKind, cycles: u64) {
-        let _ = (kind, cycles);
+    /// Cycles have passed, in so many of which nothing but a load was waited for.
+    fn passed(&mut self, cycles: u64, load_stall: u64) {
+        let _ = (cycles, load_stall);
     }
 
     /// A core cycle has a new length, fs.
@@ -120,10 +120,8 @@ impl Model for Crisp {
         self.0.answered(now, request);
     }
 
-    fn passed(&mut self, kind: CycleKind, cycles: u64) {
-        if kind == CycleKind::LoadStall {
-            self.0.path += cycles;
-        }
+    fn passed(&mut self, _: u64, load_stall: u64) {
+        self.0.path += load_stall;
     }
 
     fn take(&mut self, now: u64) -> u64 {
@@ -154,7 +152,7 @@ impl Model for CrispL {
         self.outstanding = self.outstanding.saturating_sub(1);
     }
 
-    fn passed(&mut self, _: CycleKind, cycles: u64) {
+    fn passed(&mut self, cycles: u64, _: u64) {
         if self.outstanding > 0 {
             self.cycles += cycles;
         }
@@ -251,10 +249,8 @@ impl Model for Stall {
 
     fn answered(&mut self, _: u64, _: Outstanding) {}
 
-    fn passed(&mut self, kind: CycleKind, cycles: u64) {
-        if kind == CycleKind::LoadStall {
-            self.0 += cycles;
-        }
+    fn passed(&mut self, _: u64, load_stall: u64) {
+        self.0 += load_stall;
     }
 
     fn take(&mut self, _: u64) -> u64 {

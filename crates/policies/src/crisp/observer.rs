@@ -4,7 +4,7 @@ use super::StoreWait;
 use super::model::Model;
 use super::predict::Times;
 use serde::{Deserialize, Serialize};
-use warpwatt_machine::hooks::{CycleKind, Event, Hook, Interest, ObserverHook, Report};
+use warpwatt_machine::hooks::{CYCLE_KINDS, CycleKind, Event, Hook, Interest, ObserverHook, Report};
 
 /// What was counted over an interval or a launch, in core cycles.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -118,17 +118,17 @@ impl<M: Model> Hook for Observer<M> {
 
 impl<M: Model> Observer<M> {
     #[inline(always)]
-    fn passed(&mut self, kind: CycleKind, cycles: u64) {
-        match kind {
-            CycleKind::Empty | CycleKind::Halted => return,
-            CycleKind::LoadStall => self.present.load_stall += cycles,
-            CycleKind::StoreStall => self.present.store_stall += cycles,
-            CycleKind::StoreWait if self.store_wait == StoreWait::Stall => self.present.store_stall += cycles,
-            CycleKind::StoreWait | CycleKind::Compute => {}
-        }
-        self.now += cycles;
-        self.present.cycles += cycles;
-        self.model.passed(kind, cycles);
+    fn passed(&mut self, cycles: [u64; CYCLE_KINDS]) {
+        let of = |kind| cycles[kind as usize];
+        let store_stall = of(CycleKind::StoreStall);
+        let store_wait = of(CycleKind::StoreWait);
+        let load_stall = of(CycleKind::LoadStall);
+        let all = of(CycleKind::Compute) + load_stall + store_stall + store_wait;
+        self.now += all;
+        self.present.cycles += all;
+        self.present.load_stall += load_stall;
+        self.present.store_stall += store_stall + if self.store_wait == StoreWait::Stall { store_wait } else { 0 };
+        self.model.passed(all, load_stall);
     }
 
     fn launch(&mut self) {
@@ -143,7 +143,7 @@ impl<M: Model> ObserverHook for Observer<M> {
     #[inline(always)]
     fn event(&mut self, _: u64, event: Event) {
         match event {
-            Event::Cycles(kind, cycles) => self.passed(kind, cycles),
+            Event::Cycles(cycles) => self.passed(cycles),
             Event::Requested(request) => self.model.requested(self.now, request),
             Event::Answered(request) => self.model.answered(self.now, request),
             Event::Period(period) => self.model.period(period),
