@@ -1,8 +1,8 @@
 //! What observers are told of the SM's cycles: their kinds ([`CycleKind`]), and requests that go out and are answered.
 //!
 //! One classification a cycle serves all observers; cycles are told by kind when a request goes out or is answered. All of
-//! it is collected, and told many events at a time: an observer then runs through them without a call for each. Nothing of this is done
-//! unless an observer wants it.
+//! it is collected, and told many events at a time: an observer then runs through them without a call for each. Nothing of
+//! this is done unless an observer wants it.
 
 use crate::hooks::{CycleFacts, CycleKind, Event, Heard, Kinds, L1Cache, Outstanding};
 use crate::kernel::Port;
