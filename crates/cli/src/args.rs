@@ -178,7 +178,7 @@ pub struct RunArgs {
     /// End after so many core cycles
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub max_cycles: Option<u64>,
-    /// Core cycles of a power sample
+    /// Core cycles of a power sample, at least 100
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(100..))]
     pub sample_cycles: Option<u64>,
     /// Registers per thread, instead of what live-register analysis says
@@ -196,7 +196,7 @@ pub struct RunArgs {
     /// Print everything as JSON, and nothing else, on standard output
     #[arg(long)]
     pub json: bool,
-    /// Write the run directory DIR: run.json, host.json, power.csv, stats.csv; under a governor governor.csv
+    /// Write the run directory DIR: run.json, host.json, power.csv, lanes.csv, stats.csv; under a governor governor.csv
     ///
     /// If DIR already holds this very run, it is looked up and not simulated again.
     #[arg(long, value_name = "DIR")]

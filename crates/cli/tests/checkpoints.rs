@@ -143,6 +143,10 @@ fn a_finished_run_is_not_resumed_and_changed_inputs_are_noticed() {
     let ran = warpwatt_in(folder.path(), &["resume", "out"]);
     assert_eq!(ran.code, Some(2));
     assert!(ran.err.contains("checkpoint::inputs-changed"), "{}", ran.err);
+    // Nor is what was kept lost to another run.
+    let ran = warpwatt_in(folder.path(), &["run", "job.toml", "--max-cycles", "1000", "--out", "out"]);
+    assert_eq!(ran.code, Some(2));
+    assert!(ran.err.contains("store::interrupted-run"), "{}", ran.err);
     std::fs::write(path("job.toml"), job).unwrap();
     // Resumable from another folder; the limit ends it.
     let ran = warpwatt(&["resume", path("out").to_str().unwrap()]);

@@ -63,11 +63,12 @@ impl Checkpoint {
         let candidates: Vec<PathBuf> = [NEWEST, PREVIOUS].into_iter().filter_map(present).collect();
         if candidates.is_empty() {
             let shown = directory.display();
-            let problem = match directory.join("run.json").exists() {
-                true => Problem::input("checkpoint::finished", format!("the run in `{shown}` is finished")),
-                false => Problem::input("checkpoint::none", format!("`{shown}` has no checkpoint")),
-            };
-            return Err(problem.help("`warpwatt run … --out DIR --checkpoint-every 30s` makes one"));
+            return Err(match directory.join("run.json").exists() {
+                true => Problem::input("checkpoint::finished", format!("the run in `{shown}` is finished"))
+                    .help("its results are there; `warpwatt run … --force` simulates it again"),
+                false => Problem::input("checkpoint::none", format!("`{shown}` has no checkpoint"))
+                    .help("`warpwatt run … --out DIR --checkpoint-every 30s` makes one"),
+            });
         }
         let mut first = None;
         for path in &candidates {
@@ -77,6 +78,19 @@ impl Checkpoint {
             }
         }
         Err(first.unwrap_or_else(|| Problem::input("checkpoint::none", "no checkpoint")))
+    }
+
+    /// Refuses a run directory with a checkpoint of another run than that of this key: it would be lost.
+    pub fn check_own(directory: &Path, key: &str) -> Outcome<()> {
+        match Checkpoint::read(directory) {
+            Ok(checkpoint) if checkpoint.key != key => {
+                let message = format!("`{}` holds another run, which was interrupted", directory.display());
+                let help =
+                    "`warpwatt resume DIR` goes on with it; choose another directory, or use --force to replace it";
+                Err(Problem::input("store::interrupted-run", message).help(help))
+            }
+            _ => Ok(()),
+        }
     }
 
     /// Removes a run directory's checkpoints: the run is finished.

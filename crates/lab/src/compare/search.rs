@@ -90,6 +90,7 @@ fn best_counts(baseline: &Record, candidates: &[&Record]) -> (String, Figures) {
     sum.time = ratio(sum.seconds, seconds(baseline));
     sum.energy = ratio(sum.joules, joules(baseline));
     sum.edp = ratio(sum.seconds * sum.joules, seconds(baseline) * joules(baseline));
+    sum.ed2p = ratio(sum.seconds.powi(2) * sum.joules, seconds(baseline).powi(2) * joules(baseline));
     let shown = |(count, times): &(u32, u32)| if *times > 1 { format!("{count}×{times}") } else { count.to_string() };
     let mut text: Vec<String> = counts.iter().take(8).map(shown).collect();
     if counts.len() > 8 {

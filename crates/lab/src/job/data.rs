@@ -9,7 +9,7 @@ use std::io::Read;
 use std::path::Path;
 
 /// Buffers larger than this are refused rather than tried.
-pub const MAX_BUFFER_BYTES: u64 = 8 << 30;
+pub const MAX_BUFFER_BYTES: u64 = 4 << 30;
 
 impl ElementType {
     /// All types, with their names.
@@ -212,7 +212,11 @@ fn fill(
         true => Ok(value),
         false => Err((Problem::input("job::not-finite", format!("`{key}` must be a finite number")), key)),
     };
-    let mut out = Vec::with_capacity(total as usize);
+    let mut out = Vec::new();
+    out.try_reserve_exact(total as usize).map_err(|_| {
+        let message = format!("this computer has no room for the {total} bytes of buffer `{}`", spec.name);
+        (Problem::run("job::no-room", message), "shape")
+    })?;
     let mut random = Random::new(spec.seed.unwrap_or(1));
     match spec.init {
         Init::Zero => out.resize(total as usize, 0),
@@ -465,7 +469,7 @@ mod tests {
         File::create(&path).unwrap().set_len(MAX_BUFFER_BYTES + 1).unwrap();
         let problem = read_data(&path).unwrap_err();
         assert_eq!(problem.code(), "file::too-large");
-        assert!(problem.to_string().contains("8589934593 bytes; at most 8 GiB"), "{problem}");
+        assert!(problem.to_string().contains("4294967297 bytes; at most 4 GiB"), "{problem}");
     }
 
     #[test]

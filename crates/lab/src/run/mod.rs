@@ -112,6 +112,9 @@ pub fn run(request: &Request, controls: Controls) -> Outcome<Finished> {
         let (host, directory) = (store::read_host(directory), Some(directory.clone()));
         return Ok(Finished { record, host, failure: None, looked_up: true, directory, resumable: None });
     }
+    if let Some(directory) = controls.directory.as_deref().filter(|_| !controls.force) {
+        Checkpoint::check_own(directory, &prepared.key)?;
+    }
     carry_out(&prepared, None, controls)
 }
 
@@ -125,7 +128,7 @@ pub fn resume(directory: &Path, threads: Option<u32>, mut controls: Controls) ->
     if prepared.key != checkpoint.key {
         let message = "the inputs are no longer those that the checkpoint was made with";
         let problem = Problem::input("checkpoint::inputs-changed", message);
-        return Err(problem.help("a file or this program has changed since: run it again from the start"));
+        return Err(problem.help("a file or this program has changed since: run it again from the start, with --force"));
     }
     controls.directory = Some(directory.to_owned());
     carry_out(&prepared, Some(checkpoint), controls)

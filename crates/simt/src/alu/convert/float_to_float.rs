@@ -224,6 +224,7 @@ pub(super) fn select(form: &Form<'_>, types: (Type, Type)) -> Option<AluOp> {
         (F32, F16) if half::flags(form) == 0 => reading(form, form.op(map1(single_of::<Binary16>)), F16),
         (F32, F16) => form.rare_with(FromHalf::<Binary16>(PhantomData), half::flags(form)),
         (F32, Bf16) => form.rare_with(FromHalf::<Brain16>(PhantomData), half::flags(form)),
+        (F64, F16) if mods.sat => reading(form, form.rare(map1(|a: u16| saturate64(double_of::<Binary16>(a)))), F16),
         (F64, F16) => reading(form, form.rare(map1(double_of::<Binary16>)), F16),
         (F64, Bf16) => reading(form, form.rare(map1(double_of::<Brain16>)), Bf16),
         _ => None,
