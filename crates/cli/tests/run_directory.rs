@@ -21,6 +21,10 @@ fn a_repeated_run_is_a_look_up_and_another_is_refused() {
     let other = run(&["--set", "core_mhz=600"]);
     assert_eq!(other.code, Some(2));
     assert!(other.err.contains("store::other-run") && other.err.contains("nw (small) on gtx480"), "{}", other.err);
+    // Nor does a timeline, which is never looked up, replace it.
+    let traced = run(&["--set", "core_mhz=600", "--trace", "trace.json"]);
+    assert!(traced.code == Some(2) && traced.err.contains("store::other-run"), "{}", traced.err);
+    assert_eq!(run(&["--trace", "trace.json"]).code, Some(0));
     assert_eq!(run(&["--set", "core_mhz=600", "--force"]).code, Some(0));
     std::fs::write(folder.path().join("out/run.json"), "{}").unwrap();
     assert!(run(&[]).err.contains("store::foreign"));

@@ -77,10 +77,7 @@ pub fn check_directory(directory: &Path) -> Outcome<()> {
 }
 
 /// Looks a run up by its key. `Ok(None)`: it has to be run.
-pub fn look_up(directory: &Path, key: &str, force: bool) -> Outcome<Option<Record>> {
-    if force {
-        return Ok(None);
-    }
+pub fn look_up(directory: &Path, key: &str) -> Outcome<Option<Record>> {
     let Some(record) = read_record(directory)? else { return Ok(None) };
     if record.key == key {
         return Ok(Some(record));

@@ -7,9 +7,10 @@ use crate::problem::{Outcome, Problem};
 use std::fs::File;
 use std::io::Read;
 use std::path::Path;
+use warpwatt_simt::memory::DEVICE_BYTES;
 
-/// Buffers larger than this are refused rather than tried.
-pub const MAX_BUFFER_BYTES: u64 = 4 << 30;
+/// Buffers larger than the simulated memory are refused rather than tried.
+pub const MAX_BUFFER_BYTES: u64 = DEVICE_BYTES;
 
 impl ElementType {
     /// All types, with their names.
@@ -129,16 +130,23 @@ pub fn read_data(path: &Path) -> Outcome<Vec<u8>> {
     if !about.is_file() {
         return Err(Problem::input("file::not-regular", format!("`{shown}` is not an ordinary file")));
     }
-    let limit = MAX_BUFFER_BYTES >> 30;
-    // It may grow meanwhile: what is read is limited too.
+    read_at_most(MAX_BUFFER_BYTES, path)
+}
+
+/// Reads a file of at most so many bytes, or what a pipe gives. It may grow meanwhile: what is read is limited, not only
+/// what the file says of itself.
+pub fn read_at_most(most: u64, path: &Path) -> Outcome<Vec<u8>> {
+    let unreadable = |e: std::io::Error| Problem::unreadable(path, &e);
+    let file = File::open(path).map_err(unreadable)?;
+    let said = file.metadata().map_err(unreadable)?.len();
     let mut bytes = Vec::new();
-    if about.len() <= MAX_BUFFER_BYTES {
-        let file = File::open(path).map_err(unreadable)?;
-        file.take(MAX_BUFFER_BYTES + 1).read_to_end(&mut bytes).map_err(unreadable)?;
+    if said <= most {
+        file.take(most + 1).read_to_end(&mut bytes).map_err(unreadable)?;
     }
-    if about.len().max(bytes.len() as u64) > MAX_BUFFER_BYTES {
-        let size = about.len().max(bytes.len() as u64);
-        let message = format!("`{shown}` has {size} bytes; at most {limit} GiB are read");
+    let size = said.max(bytes.len() as u64);
+    if size > most {
+        let limit = if most >> 30 > 0 { format!("{} GiB", most >> 30) } else { format!("{} MiB", most >> 20) };
+        let message = format!("`{}` has {size} bytes; at most {limit} are read", path.display());
         return Err(Problem::input("file::too-large", message));
     }
     Ok(bytes)

@@ -16,7 +16,6 @@ use data::Contents;
 use expect::Expect;
 use file::JobFile;
 use places::Places;
-use std::io::Read;
 use std::path::Path;
 use std::sync::Arc;
 use warpwatt_ptx::ir::Module;
@@ -161,22 +160,9 @@ impl Job {
 /// Most bytes of a file of text.
 const MAX_TEXT_BYTES: u64 = 256 << 20;
 
-/// Reads a file of text, or what a pipe gives; not without end.
-fn read_bytes(path: &Path) -> Outcome<Vec<u8>> {
-    let unreadable = |e: std::io::Error| Problem::unreadable(path, &e);
-    let mut bytes = Vec::new();
-    let file = std::fs::File::open(path).map_err(unreadable)?;
-    file.take(MAX_TEXT_BYTES + 1).read_to_end(&mut bytes).map_err(unreadable)?;
-    if bytes.len() as u64 > MAX_TEXT_BYTES {
-        let message = format!("`{}` is longer than {} MiB", path.display(), MAX_TEXT_BYTES >> 20);
-        return Err(Problem::input("file::too-large", message));
-    }
-    Ok(bytes)
-}
-
 /// Reads a text file.
 pub fn read_text(path: &Path) -> Outcome<String> {
-    let bytes = read_bytes(path)?;
+    let bytes = data::read_at_most(MAX_TEXT_BYTES, path)?;
     String::from_utf8(bytes).map_err(|e| {
         let line = 1 + e.as_bytes()[..e.utf8_error().valid_up_to()].iter().filter(|b| **b == b'\n').count();
         Problem::input("file::not-text", format!("`{}` is not UTF-8 text (line {line})", path.display()))
@@ -185,7 +171,7 @@ pub fn read_text(path: &Path) -> Outcome<String> {
 
 /// Reads and parses a PTX file; `name` is what messages call it.
 pub fn read_ptx(path: &Path, name: &str) -> Outcome<PtxFile> {
-    let bytes = read_bytes(path)?;
+    let bytes = data::read_at_most(MAX_TEXT_BYTES, path)?;
     let module = warpwatt_ptx::parse_bytes(name, &bytes).map_err(|e| {
         let text = String::from_utf8_lossy(&bytes);
         ptx_problem(&e, &text)

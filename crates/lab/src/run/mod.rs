@@ -105,14 +105,13 @@ pub fn run(request: &Request, controls: Controls) -> Outcome<Finished> {
     request.make_absolute()?;
     controls.directory.as_deref().map(store::check_directory).transpose()?;
     let prepared = prepare(&request)?;
-    if let Some(directory) = &controls.directory
-        && controls.trace.is_none()
-        && let Some(record) = store::look_up(directory, &prepared.key, controls.force)?
-    {
-        let (host, directory) = (store::read_host(directory), Some(directory.clone()));
-        return Ok(Finished { record, host, failure: None, looked_up: true, directory, resumable: None });
-    }
     if let Some(directory) = controls.directory.as_deref().filter(|_| !controls.force) {
+        // Another run is refused whatever is asked for; a timeline cannot be looked up.
+        let found = store::look_up(directory, &prepared.key)?;
+        if let Some(record) = found.filter(|_| controls.trace.is_none()) {
+            let (host, directory) = (store::read_host(directory), Some(directory.to_owned()));
+            return Ok(Finished { record, host, failure: None, looked_up: true, directory, resumable: None });
+        }
         Checkpoint::check_own(directory, &prepared.key)?;
     }
     carry_out(&prepared, None, controls)

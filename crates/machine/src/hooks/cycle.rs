@@ -15,7 +15,6 @@ use serde::{Deserialize, Serialize};
 
 /// The kind of a cycle.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[repr(u8)]
 pub enum CycleKind {
     /// Scales with the clock.
     Compute,
@@ -81,15 +80,16 @@ impl CycleFacts {
     /// Applies the dual-issue rule and rules A to D, in the paper's order.
     #[inline(always)]
     pub fn kinds(&self) -> Kinds {
+        let always = |kind| Kinds { idle: kind, partly: kind, busy: kind };
         if self.empty {
-            return Kinds::always(CycleKind::Empty);
+            return always(CycleKind::Empty);
         }
         if self.halted {
-            return Kinds::always(CycleKind::Halted);
+            return always(CycleKind::Halted);
         }
         // (A)
         if self.control || self.conflict || !self.outstanding() {
-            return Kinds::always(CycleKind::Compute);
+            return always(CycleKind::Compute);
         }
         // All issue slots used: busy; none: idle; else busy if an arithmetic hazard kept the others from issuing.
         let (busy, hindered) = (CycleKind::Compute, self.arithmetic);
@@ -113,12 +113,6 @@ impl CycleFacts {
 }
 
 impl Kinds {
-    /// Of this kind, whatever issues.
-    #[inline(always)]
-    pub fn always(kind: CycleKind) -> Kinds {
-        Kinds { idle: kind, partly: kind, busy: kind }
-    }
-
     /// So many of the SM's schedulers issued.
     #[inline(always)]
     pub fn of(self, issued: u32, schedulers: u32) -> CycleKind {

@@ -19,34 +19,36 @@ impl Sm {
     #[inline(always)]
     pub(super) fn kinds(&self) -> Kinds {
         let w = &self.warps;
-        if w.resident == 0 {
-            return Kinds::always(CycleKind::Empty);
-        }
-        if self.stalled_until > self.now {
-            return Kinds::always(CycleKind::Halted);
+        let mut facts =
+            CycleFacts { empty: w.resident == 0, halted: self.stalled_until > self.now, ..Default::default() };
+        if facts.empty || facts.halted {
+            return facts.kinds();
         }
         let alive = w.resident & !(w.finished | w.paused);
         let free = alive & !(w.on_atomic | w.on_fence | w.asleep | w.at_barrier);
-        if self.ldst.conflict() || free & w.wrong_path != 0 {
-            return Kinds::always(CycleKind::Compute);
+        facts.conflict = self.ldst.conflict();
+        facts.control = free & w.wrong_path != 0;
+        if facts.conflict || facts.control {
+            return facts.kinds();
         }
         let fetching = self.fetch.l1i.missing();
-        let load = self.ldst.awaits() | fetching;
-        let memory = free & w.on_memory | alive & w.on_atomic != 0;
+        facts.load = self.ldst.awaits() | fetching;
+        facts.memory = free & w.on_memory | alive & w.on_atomic != 0;
         let ready = free & w.buffered & w.clear;
-        if load & memory & (ready == 0) {
-            return Kinds::always(CycleKind::LoadStall);
+        // Beside a hazard on memory an arithmetic one tells only what a cycle is in which something issues.
+        if facts.load & facts.memory & (ready == 0) {
+            return facts.kinds();
         }
         let raw = free & w.buffered & !(w.clear | w.on_memory);
         let taken = |port| if self.collector.free(port) { 0 } else { w.port[port as usize] };
-        let arithmetic = raw | ready & (taken(Port::Sp) | taken(Port::Sfu)) != 0;
-        let facts = CycleFacts { load, memory, arithmetic, ..Default::default() };
-        if load & memory {
+        facts.arithmetic = raw | ready & (taken(Port::Sp) | taken(Port::Sfu)) != 0;
+        if facts.load & facts.memory {
             return facts.kinds();
         }
-        let fetch = fetching & (w.on_fetch != 0);
-        let stores = free == 0 && alive & w.asleep == 0 && w.on_fence | w.resident & w.finished != 0;
-        CycleFacts { fetch, full: self.ldst.full(), stores, ..facts }.kinds()
+        facts.fetch = fetching & (w.on_fetch != 0);
+        facts.full = self.ldst.full();
+        facts.stores = free == 0 && alive & w.asleep == 0 && w.on_fence | w.resident & w.finished != 0;
+        facts.kinds()
     }
 
     /// Instructions issued since the launch began.

@@ -22,6 +22,9 @@ use crate::fault::{AccessError, AccessProblem};
 use crate::space::*;
 use heap::Heap;
 
+/// Bytes of a device's global memory.
+pub const DEVICE_BYTES: u64 = 4 << 30;
+
 /// Why memory could not be reserved or touched by the host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum MemoryError {
@@ -110,7 +113,7 @@ pub struct GlobalMemory {
 
 impl Default for GlobalMemory {
     fn default() -> Self {
-        GlobalMemory::new(4 << 30, 8 << 20)
+        GlobalMemory::new(DEVICE_BYTES, 8 << 20)
     }
 }
 
