@@ -514,9 +514,11 @@ impl Sm {
 
     /// Shows the lanes' policy the end of a cycle.
     fn watch(&mut self, kernel: &Kernel) {
-        let Some(mut lanes) = self.hooks.lanes.take() else { return };
-        lanes.watch(&self.state(kernel));
-        self.hooks.lanes = Some(lanes);
+        let Sm { hooks, warps, threads, collector, alus, .. } = self;
+        if let Some(lanes) = &mut hooks.lanes {
+            let (now, issued) = (self.now, self.issued);
+            lanes.watch(&SmState { now, warps, threads, issued, collector, alus, kernel });
+        }
     }
 
     /// What hook objects see.

@@ -48,7 +48,7 @@ impl Rules {
     /// Bits of a value.
     #[inline]
     fn bits(&self) -> usize {
-        self.most.count_ones() as usize
+        (8 - self.most.leading_zeros()) as usize
     }
 }
 
@@ -82,6 +82,10 @@ impl Counters {
     /// Lanes whose counter predicts the longer period.
     #[inline]
     pub fn high(&self, rules: &Rules) -> u32 {
+        if u32::from(rules.threshold) * 2 == u32::from(rules.most) + 1 {
+            // Half of the values: the most significant bit says it.
+            return self.planes[rules.bits() - 1];
+        }
         let (mut above, mut equal) = (0, u32::MAX);
         for (bit, &plane) in self.planes.iter().enumerate().rev() {
             if rules.threshold >> bit & 1 != 0 {

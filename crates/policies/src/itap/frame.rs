@@ -71,47 +71,52 @@ impl Pipes {
     }
 }
 
-/// What is counted, of INT and FP lanes.
+/// What is counted.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Counts {
-    /// Lane-cycles and transitions that have not been taken.
-    pub residency: [LaneResidency; 2],
+    /// Lane-cycles and transitions that have not been taken, by pipe.
+    residency: Vec<LaneResidency>,
     idle: [IdlePeriods; 2],
     /// SFU lane-cycles before this cycle have been taken.
     sfu_taken: u64,
 }
 
 impl Counts {
-    /// Lane-cycles in a state.
-    #[inline]
-    pub fn spend(&mut self, pipes: &Pipes, pipe: usize, state: LaneState, lane_cycles: u64) {
-        self.residency[pipes.places(pipe)].iter_mut().for_each(|r| r.cycles[state as usize] += lane_cycles);
+    /// Nothing yet, of these pipes.
+    pub fn of(pipes: &Pipes) -> Counts {
+        Counts { residency: vec![LaneResidency::default(); pipes.count()], ..Counts::default() }
     }
 
-    /// Lane-cycles in which lanes work, beside their state.
+    /// Lane-cycles of a pipe.
     #[inline]
-    pub fn work(&mut self, pipes: &Pipes, pipe: usize, lane_cycles: u64) {
-        self.residency[pipes.places(pipe)].iter_mut().for_each(|r| r.busy += lane_cycles);
+    pub fn of_pipe(&mut self, pipe: usize) -> &mut LaneResidency {
+        &mut self.residency[pipe]
     }
 
     /// Lanes that enter a sleep state.
     #[inline]
-    pub fn enter(&mut self, pipes: &Pipes, pipe: usize, state: LaneState, lanes: u32) {
-        if lanes == 0 {
-            return;
+    pub fn enter(&mut self, pipe: usize, state: LaneState, lanes: u32) {
+        if lanes != 0 {
+            self.residency[pipe].entries[state as usize] += u64::from(lanes.count_ones());
         }
-        let n = u64::from(lanes.count_ones());
-        self.residency[pipes.places(pipe)].iter_mut().for_each(|r| r.entries[state as usize] += n);
     }
 
     /// Lanes that pay for leaving a sleep state.
     #[inline]
-    pub fn leave(&mut self, pipes: &Pipes, pipe: usize, state: LaneState, lanes: u32) {
-        if lanes == 0 {
-            return;
+    pub fn leave(&mut self, pipe: usize, state: LaneState, lanes: u32) {
+        if lanes != 0 {
+            self.residency[pipe].wakes[state as usize] += u64::from(lanes.count_ones());
         }
-        let n = u64::from(lanes.count_ones());
-        self.residency[pipes.places(pipe)].iter_mut().for_each(|r| r.wakes[state as usize] += n);
+    }
+
+    /// Takes lane-cycles and transitions, of INT and FP lanes.
+    pub fn take(&mut self, pipes: &Pipes) -> [LaneResidency; 2] {
+        let mut taken: [LaneResidency; 2] = Default::default();
+        for (pipe, own) in self.residency.iter_mut().enumerate() {
+            let own = std::mem::take(own);
+            taken[pipes.places(pipe)].iter_mut().for_each(|place| place.add(&own));
+        }
+        taken
     }
 
     /// Lanes whose idle period ends.

@@ -66,7 +66,7 @@ impl Ideal {
     pub fn new(pipes: Pipes) -> Ideal {
         let idle = Group { lanes: pipes.simd.all(), idle_from: 0, works_from: 0, taken_as: None };
         let lines = vec![vec![idle]; pipes.count()];
-        Ideal { pipes, state: State { lines, books: Books::default() } }
+        Ideal { pipes, state: State { lines, books: Books { counts: Counts::of(&pipes), ..Books::default() } } }
     }
 }
 
@@ -75,7 +75,7 @@ impl Books {
     fn sleeps(&mut self, pipes: &Pipes, pipe: usize, g: &mut Group, now: u64) -> Option<Mode> {
         let (n, from) = (g.count(), g.idle_from);
         let mode = best(now - from)?;
-        self.counts.spend(pipes, pipe, mode.state(), n * (now - from.max(self.taken)));
+        self.counts.of_pipe(pipe).cycles[mode.state() as usize] += n * (now - from.max(self.taken));
         if let Some(before) = g.taken_as.replace(mode).filter(|before| *before != mode) {
             let late = n * self.taken.saturating_sub(from);
             pipes.places(pipe).for_each(|p| self.late[p][before as usize][mode as usize] += late);
@@ -88,16 +88,16 @@ impl Books {
         let mode = self.sleeps(pipes, pipe, g, now);
         g.taken_as = None;
         if let Some(mode) = mode {
-            self.counts.enter(pipes, pipe, mode.state(), g.lanes);
-            self.counts.leave(pipes, pipe, mode.state(), g.lanes);
+            self.counts.enter(pipe, mode.state(), g.lanes);
+            self.counts.leave(pipe, mode.state(), g.lanes);
         }
         self.counts.period(pipes, pipe, now - g.idle_from, g.count());
     }
 
     /// Counts the cycles before `now` in which lanes have worked.
-    fn worked(&mut self, pipes: &Pipes, pipe: usize, g: &mut Group, now: u64) {
+    fn worked(&mut self, pipe: usize, g: &mut Group, now: u64) {
         let end = g.idle_from.min(now);
-        self.counts.work(pipes, pipe, g.count() * end.saturating_sub(g.works_from));
+        self.counts.of_pipe(pipe).busy += g.count() * end.saturating_sub(g.works_from);
         g.works_from = g.works_from.max(end);
     }
 }
@@ -157,7 +157,7 @@ impl LanesHook for Ideal {
                 continue;
             }
             if g.idle_from < now {
-                books.worked(&self.pipes, pipe, &mut g, now);
+                books.worked(pipe, &mut g, now);
                 books.end(&self.pipes, pipe, &mut g, now);
                 g.works_from = now;
             }
@@ -171,14 +171,14 @@ impl LanesHook for Ideal {
         let State { lines, books } = &mut self.state;
         for (pipe, groups) in lines.iter_mut().enumerate() {
             for g in groups {
-                books.worked(&self.pipes, pipe, g, now);
+                books.worked(pipe, g, now);
                 if g.idle_from < now {
                     books.sleeps(&self.pipes, pipe, g, now);
                 }
             }
         }
         let all = self.pipes.units as u64 * u64::from(self.pipes.simd.width()) * (now - books.taken);
-        for (place, (own, taken)) in books.counts.residency.iter_mut().zip([int, fp]).enumerate() {
+        for (place, (mut own, taken)) in books.counts.take(&self.pipes).into_iter().zip([int, fp]).enumerate() {
             own.cycles[LaneState::On as usize] = all - own.cycles.iter().sum::<u64>();
             for (from, to) in Mode::ALL.into_iter().flat_map(|from| Mode::ALL.map(|to| (from, to))) {
                 let late = &mut books.late[place][from as usize][to as usize];
@@ -187,7 +187,7 @@ impl LanesHook for Ideal {
                 own.cycles[from.state() as usize] -= moved;
                 own.cycles[to.state() as usize] += moved;
             }
-            taken.add(&std::mem::take(own));
+            taken.add(&own);
         }
         books.taken = now;
         books.counts.sfu(&self.pipes, now, sfu);

@@ -13,7 +13,7 @@ use super::fsm::{self, Goal, Seen, Wake};
 use super::memory::{Estimates, Memory};
 use super::modes::Modes;
 use super::times::Times;
-use super::window::{MOST_UNITS, Sight, Unit, WINDOW};
+use super::window::{MOST_UNITS, Sight, Single, Unit, WINDOW, within};
 use crate::lanes::Setup;
 use crate::policy_choices;
 use serde::{Deserialize, Serialize};
@@ -129,11 +129,25 @@ impl Line {
         self.awake_at.among(lanes).fold(asleep, |ready, (_, at)| ready.max(at))
     }
 
+    /// Lanes have worked up to this cycle, by themselves, and the others sleep as deep as they will: if they now work on, nothing
+    /// else changes.
+    #[inline]
+    fn goes_on(&self, lanes: u32) -> bool {
+        self.doing.working == lanes
+            && self.held == 0
+            && (self.own.all() == 0 || self.own.vs05 == 0 && !self.parted)
+            && self.waking == Modes::default()
+            && self.doing.applied == self.applied
+            && self.doing.waking == self.waking
+    }
+
     /// Lanes begin to wake up out of these modes. Gives the modes that they pay for.
     fn wake(&mut self, now: u64, modes: Modes) -> Modes {
         let lanes = modes.all();
         for (mode, lanes) in modes.each() {
-            self.awake_at.set(lanes, now + mode.wake_up());
+            if lanes != 0 {
+                self.awake_at.set(lanes, now + mode.wake_up());
+            }
         }
         self.waking = self.waking.with(modes);
         self.parted = true;
@@ -146,18 +160,18 @@ impl Line {
 
     /// Sleeping lanes of a group take one mode.
     #[inline]
-    fn unite(&mut self, rules: &Rules, pipes: &Pipes, pipe: usize, counts: &mut Counts) {
+    fn unite(&mut self, rules: &Rules, pipe: usize, counts: &mut Counts) {
         self.parted = false;
         let (before, after) = (self.applied, self.own.united(|lanes| rules.setup.widen(lanes)));
         if after == before {
             return;
         }
         for ((mode, from), (_, to)) in before.each().into_iter().zip(after.each()) {
-            counts.enter(pipes, pipe, mode.state(), to & !from);
+            counts.enter(pipe, mode.state(), to & !from);
         }
         if rules.rising == Rising::Each {
             let rise = Modes { pg: before.pg & !after.pg, vs03: before.vs03 & after.vs05, vs05: 0 };
-            rise.each().iter().for_each(|(mode, lanes)| counts.leave(pipes, pipe, mode.state(), *lanes));
+            rise.each().iter().for_each(|(mode, lanes)| counts.leave(pipe, mode.state(), *lanes));
             self.owed = after;
         }
         self.owed = self.owed.deepened(after);
@@ -180,7 +194,7 @@ impl Line {
     /// The next cycle after `now` in which something changes by itself. `now` is behind us; these lanes were idle in it.
     #[inline]
     fn next_change(&self, now: u64, idle: u32) -> u64 {
-        let mut next = self.awake_at.next(u32::MAX, now);
+        let mut next = if self.waking.all() != 0 { self.awake_at.next(u32::MAX, now) } else { u64::MAX };
         let working = !idle & !self.sleepy();
         if working != 0 {
             next = next.min(self.idle_from.next(working, now));
@@ -201,18 +215,28 @@ impl Line {
         let Doing { applied, waking, working } = self.doing;
         let cycles = now - self.counted;
         self.counted = now;
-        let there = pipes.simd.all();
-        let n = |lanes: u32| u64::from((lanes & there).count_ones()) * cycles;
         let (as_mode, as_waking) = match rules.waking {
             Waking::Mode => (applied.with(waking), 0),
             Waking::On => (applied, waking.all()),
         };
-        for (mode, lanes) in as_mode.each() {
-            counts.spend(pipes, pipe, mode.state(), n(lanes));
-        }
-        counts.spend(pipes, pipe, LaneState::Waking, n(as_waking));
-        counts.spend(pipes, pipe, LaneState::On, n(!(applied.all() | waking.all())));
-        counts.work(pipes, pipe, n(working));
+        let (there, width) = (pipes.simd.all(), pipes.simd.width());
+        // Most often it is none of them, or all.
+        let number = |lanes: u32| if lanes == there { width } else { lanes.count_ones() };
+        let counted = counts.of_pipe(pipe);
+        let mut on = width;
+        let mut spend = |state: LaneState, lanes: u32| {
+            if lanes & there != 0 {
+                let n = number(lanes & there);
+                on -= n;
+                counted.cycles[state as usize] += u64::from(n) * cycles;
+            }
+        };
+        spend(LaneState::Vs05, as_mode.vs05);
+        spend(LaneState::Vs03, as_mode.vs03);
+        spend(LaneState::Gated, as_mode.pg);
+        spend(LaneState::Waking, as_waking);
+        counted.cycles[LaneState::On as usize] += u64::from(on) * cycles;
+        counted.busy += u64::from(number(working & there)) * cycles;
     }
 }
 
@@ -270,7 +294,7 @@ impl Switch {
             units: Default::default(),
             free_at: vec![0; pipes.units],
             blocked: 0,
-            counts: Counts::default(),
+            counts: Counts::of(&pipes),
             waits: 0,
             waited: 0,
             waiting: 0,
@@ -310,8 +334,8 @@ impl Switch {
     fn cycle(&mut self, pipe: usize, now: u64, informed: bool) {
         let (rules, pipes, state) = (&self.rules, &self.pipes, &mut self.state);
         let (line, counts) = (&mut state.lines[pipe], &mut state.counts);
-        let awake = line.awake_at.reached(now);
-        if awake != 0 {
+        if line.waking.all() != 0 {
+            let awake = line.awake_at.reached(now);
             line.waking = line.waking.among(!awake);
             line.awake_at.remove(awake);
         }
@@ -340,22 +364,22 @@ impl Switch {
                 if informed { fsm::waking(modes, &seen, rules.wake).among(!seen.active) } else { Modes::default() }
             };
             let at_once = early(Modes { vs05: fresh, ..Modes::default() });
-            counts.enter(pipes, pipe, LaneState::Vs05, at_once.vs05);
+            counts.enter(pipe, LaneState::Vs05, at_once.vs05);
             line.own = Modes {
                 vs05: (line.own.vs05 | fresh) & !(vs03 | pg | at_once.vs05),
                 vs03: line.own.vs03 | vs03,
                 pg: line.own.pg | pg,
             };
-            line.unite(rules, pipes, pipe, counts);
+            line.unite(rules, pipe, counts);
             let woken = early(line.applied).with(at_once);
             if woken.all() != 0 {
                 line.owed = line.owed.with(at_once);
                 let paid = line.wake(now, woken);
-                paid.each().iter().for_each(|(mode, lanes)| counts.leave(pipes, pipe, mode.state(), *lanes));
+                paid.each().iter().for_each(|(mode, lanes)| counts.leave(pipe, mode.state(), *lanes));
                 state.early += u64::from(woken.all().count_ones());
             }
         }
-        let doing = Doing { applied: line.applied, waking: line.waking, working: !idle };
+        let doing = Doing { applied: line.applied, waking: line.waking, working: !idle & pipes.simd.all() };
         if doing != line.doing {
             line.count(rules, pipes, pipe, counts, now);
             line.doing = doing;
@@ -366,12 +390,12 @@ impl Switch {
     /// An instruction cannot start before `ready`: lanes that sleep wake up, the others wait for them.
     fn refuse(&mut self, pipe: usize, query: &StartQuery, ready: u64) {
         let (now, lanes) = (query.now, query.lanes);
-        let (pipes, state) = (&self.pipes, &mut self.state);
+        let state = &mut self.state;
         let line = &mut state.lines[pipe];
         (line.held, line.held_until) = (lanes, ready);
         let woken = line.applied.among(lanes);
         let paid = line.wake(now, woken);
-        paid.each().iter().for_each(|(mode, lanes)| state.counts.leave(pipes, pipe, mode.state(), *lanes));
+        paid.each().iter().for_each(|(mode, lanes)| state.counts.leave(pipe, mode.state(), *lanes));
         line.wanted.set(lanes & !line.wanted.lanes(), now);
         line.calm_until = now;
         match state.free_at.get_mut(query.unit) {
@@ -385,7 +409,19 @@ impl Switch {
     }
 
     /// An instruction starts.
+    #[inline]
     fn begin(&mut self, pipe: usize, now: u64, lanes: u32, busy: u64) {
+        let line = &mut self.state.lines[pipe];
+        if line.goes_on(lanes & self.pipes.simd.all()) {
+            line.idle_from.raise(lanes, now + busy);
+            line.calm_until = line.idle_from.next(lanes, now);
+            return;
+        }
+        self.begin_after(pipe, now, lanes, busy);
+    }
+
+    /// The same on lanes that have been idle, or beside others that have worked.
+    fn begin_after(&mut self, pipe: usize, now: u64, lanes: u32, busy: u64) {
         let state = &mut self.state;
         let line = &mut state.lines[pipe];
         for (some, from) in line.idle_from.among(lanes).filter(|entry| entry.1 < now) {
@@ -401,8 +437,10 @@ impl Switch {
             }
         }
         line.idle_from.raise(lanes, now + busy);
-        line.waking = line.waking.among(!lanes);
-        line.awake_at.remove(lanes);
+        if line.waking.all() != 0 {
+            line.waking = line.waking.among(!lanes);
+            line.awake_at.remove(lanes);
+        }
         line.wanted.remove(lanes);
         line.calm_until = now;
         line.held = 0;
@@ -412,9 +450,34 @@ impl Switch {
 impl Switch {
     /// The beginning of cycle `now`: what stands in the OCEX register and the collectors.
     pub fn show(&mut self, now: u64, list: &[Ahead]) {
-        self.look(now, |sight| {
+        if let Some(mut sight) = self.single(now) {
             let _ = list.iter().all(|op| sight.add(op));
-        });
+            self.saw(now, &sight);
+        } else {
+            self.look(now, |sight| {
+                let _ = list.iter().all(|op| sight.add(op));
+            });
+        }
+    }
+
+    /// The window of cycle `now` in the usual case of one wide SP, before it is given its instructions.
+    #[inline(always)]
+    fn single(&mut self, now: u64) -> Option<Single> {
+        if self.pipes.units != 1 || self.pipes.simd.narrow() {
+            return None;
+        }
+        self.settle(now);
+        let first = self.state.free_at[0].max(self.state.blocked);
+        Some(Single::new(within(now, first), self.pipes.scope))
+    }
+
+    /// Afterwards.
+    #[inline(always)]
+    fn saw(&mut self, now: u64, sight: &Single) {
+        if sight.known() {
+            sight.give(&mut self.state.ahead);
+            self.state.seen_at = now;
+        }
     }
 
     /// The window of cycle `now`, given its instructions.
@@ -426,14 +489,14 @@ impl Switch {
         let units = &mut state.units[..count];
         if let [unit] = units {
             // Whose lanes are awake matters only where there is a choice.
-            unit.free_at = state.free_at[0];
+            unit.busy = within(now, state.free_at[0]);
         } else {
             for (u, unit) in units.iter_mut().enumerate() {
                 let asleep = |fp| state.lines[self.pipes.at(u, fp)].sleepy();
-                *unit = Unit { free_at: state.free_at[u], asleep: [asleep(false), asleep(true)] };
+                *unit = Unit { busy: within(now, state.free_at[u]), asleep: [asleep(false), asleep(true)] };
             }
         }
-        let mut sight = Sight::new(&self.pipes, now, state.blocked, units, &mut state.ahead);
+        let mut sight = Sight::new(&self.pipes, within(now, state.blocked), units, &mut state.ahead);
         give(&mut sight);
         if sight.known {
             state.seen_at = now;
@@ -501,7 +564,7 @@ impl LanesHook for Switch {
         for (pipe, line) in self.state.lines.iter_mut().enumerate() {
             line.count(&self.rules, &self.pipes, pipe, &mut self.state.counts, now);
         }
-        let [own_int, own_fp] = std::mem::take(&mut self.state.counts.residency);
+        let [own_int, own_fp] = self.state.counts.take(&self.pipes);
         int.add(&own_int);
         fp.add(&own_fp);
         self.state.counts.sfu(&self.pipes, now, sfu);
@@ -512,7 +575,13 @@ impl LanesHook for Switch {
     }
 
     fn watch(&mut self, sm: &SmState<'_>) {
-        if sm.any_ahead() {
+        if !sm.any_ahead() {
+            return;
+        }
+        if let Some(mut sight) = self.single(sm.now + 1) {
+            sm.ahead(|op| sight.add(&op));
+            self.saw(sm.now + 1, &sight);
+        } else {
             self.look(sm.now + 1, |sight| {
                 sm.under_way(|unit, op| sight.goes_on(unit, &op));
                 sm.ahead(|op| sight.add(&op));

@@ -76,6 +76,13 @@ impl Times {
     /// Lanes that have an earlier one, or none, have this one.
     #[inline]
     pub fn raise(&mut self, lanes: u32, cycle: u64) {
+        // Most often all lanes are alike.
+        if let [(of, own)] = &mut self.0[..]
+            && *of == lanes
+        {
+            *own = cycle.max(*own);
+            return;
+        }
         let later = self.0.iter().fold(0, |later, entry| later | if entry.1 > cycle { entry.0 } else { 0 });
         self.set(lanes & !later, cycle);
     }

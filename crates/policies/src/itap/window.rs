@@ -13,6 +13,7 @@
 //! §6.4.3 finds the window more accurate there.
 
 use super::frame::Pipes;
+use crate::lanes::Scope;
 use warpwatt_machine::hooks::Ahead;
 
 /// Cycles of the window: the longest wake-up (§4.2).
@@ -23,19 +24,27 @@ pub const MOST_UNITS: usize = 16;
 /// An SP as the window sees it.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Unit {
-    /// The first cycle in which it can take an instruction.
-    pub free_at: u64,
+    /// Cycles from the window's decision on for which it can take no instruction.
+    pub busy: u32,
     /// Lanes that are not awake, of its INT and its FP pipeline.
     pub asleep: [u32; 2],
 }
 
-/// The window over the three cycles after one.
+/// The last cycle of the window, counted from the decision's.
+const END: u32 = WINDOW as u32;
+
+/// Cycles from `now` to a cycle; those beyond the window are alike.
+#[inline(always)]
+pub fn within(now: u64, cycle: u64) -> u32 {
+    cycle.saturating_sub(now).min(u64::from(END) + 1) as u32
+}
+
+/// The window over the three cycles after one. Cycles are counted from that one, the decision's.
 #[derive(Debug)]
 pub struct Sight<'a> {
     pipes: &'a Pipes,
-    now: u64,
     /// The next instruction will not start before this cycle.
-    last: u64,
+    last: u32,
     units: &'a mut [Unit],
     ahead: &'a mut [[u32; WINDOW]],
     /// An instruction will start in one of the cycles: the window gives information.
@@ -45,41 +54,35 @@ pub struct Sight<'a> {
 impl<'a> Sight<'a> {
     /// Nothing is known yet. `first`: a cycle before which the first instruction will not start. `ahead`: what will happen,
     /// by pipe.
-    #[inline]
-    pub fn new(
-        pipes: &'a Pipes,
-        now: u64,
-        first: u64,
-        units: &'a mut [Unit],
-        ahead: &'a mut [[u32; WINDOW]],
-    ) -> Sight<'a> {
-        ahead.fill([0; WINDOW]);
-        Sight { pipes, now, last: now.max(first), units, ahead, known: false }
+    #[inline(always)]
+    pub fn new(pipes: &'a Pipes, first: u32, units: &'a mut [Unit], ahead: &'a mut [[u32; WINDOW]]) -> Sight<'a> {
+        ahead.iter_mut().for_each(|wanted| *wanted = [0; WINDOW]);
+        Sight { pipes, last: first, units, ahead, known: false }
     }
 
     /// The next instruction in order. Gives whether those behind it can be of interest.
-    #[inline]
+    #[inline(always)]
     pub fn add(&mut self, op: &Ahead) -> bool {
-        let end = self.now + WINDOW as u64;
-        let from = self.last.max(self.now + u64::from(op.soonest) - 1);
+        let from = self.last.max(op.soonest - 1);
         let single = self.units.len() == 1;
         let best = if single { 0 } else { self.best(op, from) };
-        let start = self.units[best].free_at.max(from);
-        if start > end {
+        let start = self.units[best].busy.max(from);
+        if start > END {
             return false;
         }
         self.last = start;
         let after = self.enter(best, op, start);
         // Behind it a single SP starts nothing before it is free again.
-        !single || after <= end
+        !single || after <= END
     }
 
     /// Of several SPs the one in which it can start first, not before `from`; of those one whose lanes are awake.
-    fn best(&self, op: &Ahead, from: u64) -> usize {
+    #[inline(never)]
+    fn best(&self, op: &Ahead, from: u32) -> usize {
         let first = self.pipes.simd.cut(op.lanes).0;
-        let (mut best, mut start, mut sleepy) = (0, u64::MAX, true);
+        let (mut best, mut start, mut sleepy) = (0, u32::MAX, true);
         for (u, unit) in self.units.iter().enumerate() {
-            let (soonest, asleep) = (unit.free_at.max(from), first & unit.asleep[op.fp as usize] != 0);
+            let (soonest, asleep) = (unit.busy.max(from), first & unit.asleep[op.fp as usize] != 0);
             if soonest < start || soonest == start && sleepy && !asleep {
                 (best, start, sleepy) = (u, soonest, asleep);
                 if start == from && !sleepy {
@@ -93,23 +96,23 @@ impl<'a> Sight<'a> {
     /// What is left of an instruction that has begun to enter a narrow SP. It comes before all that [`Sight::add`] gives.
     #[inline(never)]
     pub fn goes_on(&mut self, unit: usize, op: &Ahead) {
-        let Some(start) = self.units.get(unit).map(|unit| unit.free_at.max(self.now)) else { return };
+        let Some(start) = self.units.get(unit).map(|unit| unit.busy) else { return };
         self.enter(unit, op, start);
     }
 
     /// An instruction enters an SP in a cycle, its sub-warps one after the other. Gives the cycle after the last.
     #[inline(always)]
-    fn enter(&mut self, unit: usize, op: &Ahead, start: u64) -> u64 {
+    fn enter(&mut self, unit: usize, op: &Ahead, start: u32) -> u32 {
         let (lanes, rest) = self.pipes.simd.cut(op.lanes);
         let after = self.works(unit, op, lanes, start);
         let after = if rest == 0 { after } else { self.follow(unit, op, rest, after) };
-        self.units[unit].free_at = after;
+        self.units[unit].busy = after;
         after
     }
 
     /// The same of the sub-warps behind the first.
     #[inline(never)]
-    fn follow(&mut self, unit: usize, op: &Ahead, mut rest: u32, mut after: u64) -> u64 {
+    fn follow(&mut self, unit: usize, op: &Ahead, mut rest: u32, mut after: u32) -> u32 {
         while rest != 0 {
             let (lanes, left) = self.pipes.simd.cut(rest);
             (after, rest) = (self.works(unit, op, lanes, after), left);
@@ -119,23 +122,74 @@ impl<'a> Sight<'a> {
 
     /// Lanes of an SP are wanted in a cycle, and work for some. Gives the cycle after these.
     #[inline(always)]
-    fn works(&mut self, unit: usize, op: &Ahead, lanes: u32, start: u64) -> u64 {
-        let (next, end) = (self.now + 1, self.now + WINDOW as u64);
-        let after = (start + u64::from(op.busy.max(1))).max(next);
-        self.known |= (next..=end).contains(&start);
-        let (first, until) = (start.max(next) - next, after - next);
+    fn works(&mut self, unit: usize, op: &Ahead, lanes: u32, start: u32) -> u32 {
+        let after = start + op.busy.max(1);
+        self.known |= start.wrapping_sub(1) < END;
+        // The window's cycles in which they work, a bit each.
+        let from = |cycle: u32| (1 << END) - 1 << (cycle.max(1) - 1).min(END);
+        let works: u32 = from(start) & !from(after);
         for (cycle, wanted) in self.ahead[self.pipes.at(unit, op.fp)].iter_mut().enumerate() {
-            let works = (first..until).contains(&(cycle as u64));
-            *wanted |= if works { lanes } else { 0 };
+            *wanted |= lanes & 0u32.wrapping_sub(works >> cycle & 1);
         }
         after
+    }
+}
+
+/// The same of a single SP that is as wide as a warp, where instructions follow one another and nothing is to be chosen.
+#[derive(Clone, Copy, Debug)]
+pub struct Single {
+    apart: bool,
+    /// The next instruction will not start before this cycle.
+    next: u32,
+    /// By pipe: lanes wanted in the decision's cycle, which nobody asks for, and in those of the window.
+    wanted: [[u32; WINDOW + 1]; 2],
+    /// Cycles in which instructions start, a bit each.
+    starts: u32,
+}
+
+impl Single {
+    /// Nothing is known yet. `first`: a cycle before which nothing will start.
+    #[inline(always)]
+    pub fn new(first: u32, scope: Scope) -> Single {
+        Single { apart: scope == Scope::Type, next: first, wanted: [[0; WINDOW + 1]; 2], starts: 0 }
+    }
+
+    /// The next instruction in order. Gives whether those behind it can be of interest.
+    #[inline(always)]
+    pub fn add(&mut self, op: &Ahead) -> bool {
+        let start = self.next.max(op.soonest - 1);
+        if start > END {
+            return false;
+        }
+        self.starts |= 1 << start;
+        self.next = start + op.busy.max(1);
+        let wanted = &mut self.wanted[(self.apart && op.fp) as usize];
+        wanted[start as usize % (WINDOW + 1)] |= op.lanes;
+        for cycle in start + 1..self.next.min(END + 1) {
+            wanted[cycle as usize % (WINDOW + 1)] |= op.lanes;
+        }
+        self.next <= END
+    }
+
+    /// An instruction will start in one of the window's cycles: it gives information.
+    #[inline(always)]
+    pub fn known(&self) -> bool {
+        self.starts > 1
+    }
+
+    /// What will happen, by pipe.
+    #[inline(always)]
+    pub fn give(&self, ahead: &mut [[u32; WINDOW]]) {
+        for (ahead, &[_, one, two, three]) in ahead.iter_mut().zip(&self.wanted) {
+            *ahead = [one, two, three];
+        }
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::lanes::{Occupancy, Scope};
+    use crate::lanes::Occupancy;
     use warpwatt_machine::spec::Spec;
 
     fn op(lanes: u32, soonest: u32) -> Ahead {
@@ -148,9 +202,17 @@ mod tests {
         let pipes = Pipes::new(&spec, scope, Occupancy::Issue);
         let mut ahead = vec![[9; 3]; pipes.count()];
         let mut units = vec![Unit::default(); units as usize];
-        let mut sight = Sight::new(&pipes, 100, first, &mut units, &mut ahead);
+        let first = within(100, first);
+        let mut sight = Sight::new(&pipes, first, &mut units, &mut ahead);
         let _ = list.iter().all(|op| sight.add(op));
-        (sight.known, ahead)
+        let known = sight.known;
+        if units.len() == 1 {
+            let (mut single, mut same) = (Single::new(first, scope), vec![[0; 3]; pipes.count()]);
+            let _ = list.iter().all(|op| single.add(op));
+            single.give(&mut same);
+            assert_eq!((single.known(), same), (known, ahead.clone()));
+        }
+        (known, ahead)
     }
 
     #[test]
@@ -184,8 +246,8 @@ mod tests {
         spec.simd_width = 8;
         let pipes = Pipes::new(&spec, Scope::Lane, Occupancy::Issue);
         let look = |under_way: Option<Ahead>, list: &[Ahead]| {
-            let (mut ahead, mut units) = (vec![[9; 3]; 1], [Unit { free_at: 101, ..Unit::default() }]);
-            let mut sight = Sight::new(&pipes, 100, 0, &mut units, &mut ahead);
+            let (mut ahead, mut units) = (vec![[9; 3]; 1], [Unit { busy: 1, ..Unit::default() }]);
+            let mut sight = Sight::new(&pipes, 0, &mut units, &mut ahead);
             under_way.iter().for_each(|op| sight.goes_on(0, op));
             let _ = list.iter().all(|op| sight.add(op));
             (sight.known, ahead[0])
