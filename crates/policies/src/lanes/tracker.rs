@@ -63,8 +63,10 @@ pub struct Tracker {
     waited: u64,
     /// The cycle after the one in which an instruction last had to wait.
     waiting: u64,
-    /// Goes up when lanes fall asleep, wake up, or get other plans.
-    version: u64,
+    /// Pipes, a bit each, of which lanes have fallen asleep or woken up, been wanted, worked, or got other plans since this was
+    /// last taken.
+    #[serde(skip)]
+    touched: u64,
     /// Scratch: lanes that work on beyond the end of an instruction that starts, and until when.
     #[serde(skip)]
     longer: Vec<(u32, u64)>,
@@ -123,7 +125,7 @@ impl Tracker {
             waits: 0,
             waited: 0,
             waiting: 0,
-            version: 0,
+            touched: 0,
             longer: Vec::with_capacity(MOST),
             sfu_lanes: if setup.sfu { 0 } else { u64::from(spec.lanes().1) },
             sfu_counted: 0,
@@ -192,6 +194,7 @@ impl Tracker {
         now: u64,
         until: impl Fn(&Cohort) -> u64,
     ) {
+        let touches = 1 << pipe;
         let (pipe, line) = (&self.pipes[pipe], &mut self.lines[pipe]);
         let account = &mut self.accounts[pipe.kind as usize];
         let (mut turn, mut awake) = (NEVER, 0);
@@ -203,7 +206,7 @@ impl Tracker {
             turn = turn.min(c.turn);
             awake |= if c.awake() { c.lanes } else { 0 };
         }
-        self.version += (awake != line.awake) as u64;
+        self.touched |= if awake != line.awake { touches } else { 0 };
         (line.turn, line.awake) = (turn, awake);
     }
 
@@ -269,7 +272,7 @@ impl Tracker {
     fn demand(&mut self, pipe: usize, control: &(impl Control + ?Sized), now: u64, lanes: u32, ready: u64) {
         let (of, line) = (&self.pipes[pipe], &mut self.lines[pipe]);
         let account = &mut self.accounts[of.kind as usize];
-        self.version += 1;
+        self.touched |= 1 << pipe;
         line.promise = None;
         for at in 0..line.cohorts.len() {
             let Some(at) = line.part(at, lanes) else { continue };
@@ -300,6 +303,25 @@ impl Tracker {
         let (of, line) = (&self.pipes[pipe], &mut self.lines[pipe]);
         let account = &mut self.accounts[of.kind as usize];
         let until = now + busy;
+        self.touched |= 1 << pipe;
+        line.promise = None;
+        line.awake |= lanes;
+        if let [c] = &mut line.cohorts[..]
+            && c.lanes == lanes
+            && c.idle_from <= until
+        {
+            let marks = control.marks(of, until) & lanes;
+            if marks == 0 || marks == lanes {
+                // Most often all lanes are alike, before and after.
+                c.catch_up(account, of, control, now);
+                c.work(account, lanes, now, until);
+                *c = Cohort::on(lanes, marks != 0, now, until);
+                c.plan(of, control, 0);
+                c.look_ahead(of, control);
+                line.turn = c.turn;
+                return;
+            }
+        }
         let (mut at, mut turn) = (0, NEVER);
         while let Some(c) = line.cohorts.get_mut(at) {
             let taken = c.lanes & lanes;
@@ -331,14 +353,14 @@ impl Tracker {
             }
         };
         let mut rest = lanes;
-        for (lanes, idle_from) in self.longer.drain(..) {
-            rest &= !lanes;
-            start(lanes, idle_from);
+        if !self.longer.is_empty() {
+            for (lanes, idle_from) in self.longer.drain(..) {
+                rest &= !lanes;
+                start(lanes, idle_from);
+            }
         }
         start(rest, until);
-        (line.turn, line.promise) = (turn, None);
-        line.awake |= lanes;
-        self.version += 1;
+        line.turn = turn;
     }
 
     /// What lanes do next is no longer what the policy said: asks it again, for all lanes that no instruction waits for.
@@ -360,7 +382,7 @@ impl Tracker {
     ) {
         self.settle(pipe, control, now);
         let (of, line) = (&self.pipes[pipe], &mut self.lines[pipe]);
-        self.version += 1;
+        self.touched |= 1 << pipe;
         line.promise = None;
         for at in 0..line.cohorts.len() {
             let Some(at) = line.part(at, lanes) else { continue };
@@ -404,9 +426,17 @@ impl Tracker {
         }
     }
 
-    /// A number that changes whenever some lanes fall asleep or wake up, are wanted, work, or get other plans.
-    pub fn version(&self) -> u64 {
-        self.version
+    /// Pipes, a bit each, of which lanes have fallen asleep or woken up, been wanted, worked, or got other plans since this was
+    /// last taken; not kept in checkpoints.
+    #[inline]
+    pub fn touched(&self) -> u64 {
+        self.touched
+    }
+
+    /// Takes it.
+    #[inline]
+    pub fn take_touched(&mut self) -> u64 {
+        std::mem::take(&mut self.touched)
     }
 
     /// Lanes fall asleep or wake up before `now`, and it has not been noted yet.

@@ -37,13 +37,13 @@ pub struct Present {
 }
 
 impl Present {
-    fn of(self, kind: PipeKind) -> bool {
-        match kind {
-            PipeKind::Int => self.int,
-            PipeKind::Fp => self.fp,
-            PipeKind::Both => self.int || self.fp,
-            PipeKind::Sfu => self.sfu,
-        }
+    /// Kinds of pipes that such a warp may want, a bit each.
+    fn kinds(self) -> u32 {
+        let bit = |kind: PipeKind, present: bool| (present as u32) << kind as u32;
+        bit(PipeKind::Int, self.int)
+            | bit(PipeKind::Fp, self.fp)
+            | bit(PipeKind::Both, self.int || self.fp)
+            | bit(PipeKind::Sfu, self.sfu)
     }
 }
 
@@ -53,8 +53,10 @@ pub struct Blackout {
     figures: Figures,
     active: Arc<ActiveWarps>,
     state: State,
-    /// For which version of the lanes, and which types, it has last been said which units may not gate.
-    coordinated: Option<(u64, Present)>,
+    /// For which types it has last been said which units may not gate; `None`: not yet.
+    coordinated: Option<Present>,
+    /// By pipe, what it is, and from which cycle on it is idle ([`idle_at`]).
+    idle: Vec<(PipeKind, u64)>,
 }
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -68,7 +70,7 @@ impl Blackout {
     /// The rules of an SM, with sight of its schedulers' active sets.
     pub fn new(figures: Figures, active: Arc<ActiveWarps>) -> Blackout {
         let state = State { windows: Windows::new(&figures.windows), held: 0 };
-        Blackout { figures, active, state, coordinated: None }
+        Blackout { figures, active, state, coordinated: None, idle: Vec::new() }
     }
 
     /// The idle-detect window of a type, cycles.
@@ -88,30 +90,47 @@ impl Blackout {
     /// Coordinated: at the end of a cycle, says which units may not gate from `next` (the cycle after it) on: of each type
     /// of which a warp is present the one that is awake and would be gated last if it were left alone.
     pub fn coordinate(&mut self, tracker: &mut Tracker, next: u64, present: Present) {
-        let mut last = [None; 4];
-        for pipe in 0..tracker.pipes().len() {
-            tracker.turn(pipe, self, next);
-            let kind = tracker.pipes()[pipe].kind;
-            if present.of(kind) {
-                let last = &mut last[kind as usize];
-                *last = (*last).max(idle_at(tracker.cohorts(pipe)).map(|idle| (idle, pipe)));
+        if tracker.turns_before(next) {
+            (0..tracker.pipes().len()).for_each(|pipe| tracker.turn(pipe, self, next));
+        }
+        let mut touched = tracker.take_touched();
+        if self.coordinated.is_none() {
+            touched = u64::MAX;
+            self.idle = tracker.pipes().iter().map(|pipe| (pipe.kind, 0)).collect();
+        }
+        self.coordinated = Some(present);
+        let present = present.kinds();
+        // Of each kind the last one, and from when on it is idle.
+        let (mut last, mut held_of) = ([0; 4], [0; 4]);
+        for (pipe, (kind, idle)) in self.idle.iter_mut().enumerate() {
+            if touched >> pipe & 1 != 0 {
+                *idle = idle_at(tracker.cohorts(pipe));
+            }
+            let kind = *kind as usize;
+            if present >> kind & 1 != 0 && *idle != 0 && *idle >= last[kind] {
+                (last[kind], held_of[kind]) = (*idle, 1 << pipe);
             }
         }
-        let held = last.iter().flatten().fold(0, |held, (_, pipe)| held | 1 << pipe);
+        let held = held_of.iter().fold(0, |held, of| held | of);
         let changed = held ^ self.state.held;
-        if changed == 0 {
-            return;
-        }
-        let changed = (0..tracker.pipes().len()).filter(|pipe| changed >> pipe & 1 != 0);
-        changed.clone().for_each(|pipe| tracker.settle(pipe, self, next));
+        // Lanes that have not been looked at since they fell idle are not concerned: none of them would have been gated so far.
+        let detects = |pipe: usize| tracker.cohorts(pipe).iter().any(|c| c.state == LaneState::IdleDetect);
+        let pipes = 0..tracker.pipes().len();
+        let concerned = pipes.clone().filter(|&pipe| changed >> pipe & 1 != 0 && detects(pipe));
+        let concerned = concerned.fold(0u64, |mask, pipe| mask | 1 << pipe);
+        let concerned = pipes.filter(|pipe| concerned >> pipe & 1 != 0);
+        concerned.clone().for_each(|pipe| tracker.settle(pipe, self, next));
         self.state.held = held;
-        changed.for_each(|pipe| tracker.revise(pipe, self, next, u32::MAX, |_| {}));
+        concerned.for_each(|pipe| tracker.revise(pipe, self, next, u32::MAX, |_| {}));
+        // Other plans are no news.
+        tracker.take_touched();
     }
 }
 
-/// The cycle from which on a unit is idle; `None` if it is asleep, and nobody has asked for it.
-fn idle_at(lanes: &[Cohort]) -> Option<u64> {
-    lanes.iter().filter(|c| !c.sleeps_on()).map(Cohort::idle_at).max()
+/// The cycle after the one from which on a unit is idle; 0 if it is asleep, and nobody has asked for it.
+#[inline]
+fn idle_at(lanes: &[Cohort]) -> u64 {
+    lanes.iter().filter(|c| !c.sleeps_on()).fold(0, |idle, c| idle.max(c.idle_at() + 1))
 }
 
 impl Control for Blackout {
@@ -154,9 +173,8 @@ impl Control for Blackout {
         let present = Present { int: any(state.int()), fp: any(state.fp()), sfu: any(state.buffered(Port::Sfu)) };
         let next = state.now + 1;
         // In most cycles nothing has changed that the answer depends on.
-        if self.coordinated != Some((tracker.version(), present)) || tracker.turns_before(next) {
+        if tracker.touched() != 0 || self.coordinated != Some(present) || tracker.turns_before(next) {
             self.coordinate(tracker, next, present);
-            self.coordinated = Some((tracker.version(), present));
         }
     }
 
@@ -185,6 +203,7 @@ impl Control for Blackout {
 
     fn load(&mut self, state: &[u8]) -> Result<(), String> {
         self.state = postcard::from_bytes(state).map_err(|e| format!("warped-gates, lanes: {e}"))?;
+        self.coordinated = None;
         Ok(())
     }
 }
