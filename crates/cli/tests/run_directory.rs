@@ -31,12 +31,31 @@ fn a_repeated_run_is_a_look_up_and_another_is_refused() {
 }
 
 #[test]
-fn a_directory_that_cannot_be_written_fails_the_run() {
+fn a_place_that_cannot_be_written_is_refused_before_anything_is_simulated() {
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join("file"), "").unwrap();
-    let ran = warpwatt_in(folder.path(), &["run", "nw", "--out", "file/out"]);
-    assert!(matches!(ran.code, Some(1 | 2)), "{}", ran.err);
-    assert!(ran.err.contains("file::un"), "{}", ran.err);
+    let mut cases = vec![
+        vec!["run", "nw", "--out", "file/out"],
+        vec!["run", "nw", "--out", "file/out", "--force", "--functional"],
+        vec!["run", "nw", "--out", "out", "--trace", "file/trace.json"],
+        vec!["run", "nw", "--trace", "."],
+        vec!["compare", "nw", "--policies", "cpg", "--html", "file/page.html"],
+        vec!["compare", "nw", "--policies", "cpg", "--store", "file/runs"],
+        vec!["predict", "nw", "--html", "file/page.html"],
+        vec!["bottleneck", "nw", "--html", "file/page.html"],
+        vec!["mix", "nw", "--out", "file/mix.json"],
+    ];
+    if cfg!(target_os = "linux") {
+        cases.push(vec!["run", "nw", "--out", "/proc/nobody/out"]);
+    }
+    for case in cases {
+        let ran = warpwatt_in(folder.path(), &case);
+        assert_eq!(ran.code, Some(2), "{case:?}\n{}", ran.err);
+        assert!(ran.err.contains("file::unwritable") && ran.err.contains("help:"), "{case:?}\n{}", ran.err);
+        assert!(ran.out.is_empty(), "{case:?}");
+    }
+    // Nothing was simulated meanwhile: the one directory that could be made is empty.
+    assert_eq!(std::fs::read_dir(folder.path().join("out")).unwrap().count(), 0);
 }
 
 #[test]

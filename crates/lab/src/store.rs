@@ -8,7 +8,7 @@ use crate::problem::{Outcome, Problem};
 use crate::record::{Host, Record};
 use serde::Serialize;
 use std::fs::{self, File};
-use std::io::Write;
+use std::io::{ErrorKind, Write};
 use std::path::Path;
 
 /// The record's file.
@@ -52,7 +52,8 @@ pub fn read_record(directory: &Path) -> Outcome<Option<Record>> {
     let path = directory.join(RUN);
     let text = match fs::read_to_string(&path) {
         Ok(text) => text,
-        Err(e) if e.kind() == std::io::ErrorKind::NotFound => return Ok(None),
+        // There is no directory, and where there is a file on the way to it there cannot be one.
+        Err(e) if matches!(e.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => return Ok(None),
         Err(e) => return Err(Problem::unreadable(&path, &e)),
     };
     serde_json::from_str(&text).map(Some).map_err(|e| {
@@ -76,6 +77,40 @@ pub fn check_directory(directory: &Path) -> Outcome<()> {
     Err(Problem::input("store::not-a-directory", message).help("a run is written into a directory of its own"))
 }
 
+/// Makes a directory and sees that files can be written into it: better before a simulation than after it.
+pub fn prepare_directory(directory: &Path) -> Outcome<()> {
+    check_directory(directory)?;
+    write_into(directory)
+}
+
+/// Sees that a file can be written, as [`write_whole`] will do.
+pub fn prepare_file(path: &Path) -> Outcome<()> {
+    if path.is_dir() {
+        let message = format!("`{}` is a directory, not a file", path.display());
+        return Err(Problem::input("file::unwritable", message).help("give the file a name of its own"));
+    }
+    match path.parent() {
+        Some(parent) if parent.as_os_str().is_empty() => write_into(Path::new(".")),
+        Some(parent) => write_into(parent),
+        None => Ok(()),
+    }
+}
+
+fn write_into(directory: &Path) -> Outcome<()> {
+    let probe = directory.join(format!(".writable-{}", std::process::id()));
+    let made = match directory.exists() && !directory.is_dir() {
+        true => Err(ErrorKind::NotADirectory.into()),
+        false => fs::create_dir_all(directory),
+    };
+    made.and_then(|()| File::create(&probe)).map_err(|e| {
+        let message = format!("cannot write into `{}`: {e}", directory.display());
+        Problem::input("file::unwritable", message).help("choose a directory that you may write into")
+    })?;
+    // A file that cannot be removed does no harm.
+    let _ = fs::remove_file(probe);
+    Ok(())
+}
+
 /// Looks a run up by its key. `Ok(None)`: it has to be run.
 pub fn look_up(directory: &Path, key: &str) -> Outcome<Option<Record>> {
     let Some(record) = read_record(directory)? else { return Ok(None) };
@@ -91,6 +126,23 @@ pub fn look_up(directory: &Path, key: &str) -> Outcome<Option<Record>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_place_that_cannot_be_written_is_found_beforehand() {
+        let folder = tempfile::tempdir().unwrap();
+        let (file, new) = (folder.path().join("file"), folder.path().join("a/b"));
+        prepare_directory(&new).unwrap();
+        prepare_file(&new.join("page.html")).unwrap();
+        assert_eq!(fs::read_dir(&new).unwrap().count(), 0);
+        fs::write(&file, "").unwrap();
+        for problem in
+            [prepare_directory(&file.join("run")), prepare_file(&file.join("run/page.html")), prepare_file(&new)]
+        {
+            let problem = problem.unwrap_err();
+            assert_eq!((problem.code(), problem.exit_code()), ("file::unwritable", 2));
+        }
+        assert_eq!(prepare_directory(&file).unwrap_err().code(), "store::not-a-directory");
+    }
 
     #[test]
     fn a_file_is_written_whole_and_leaves_nothing_beside_it() {

@@ -17,6 +17,8 @@ use warpwatt_power::PowerOptions;
 pub fn compare(args: CompareArgs) -> Result<u8, Problem> {
     store::check_directory(&args.runs.store)?;
     let plan = Plan::new(&request(&args)?, &args.runs.store)?;
+    let html = args.html.clone().unwrap_or_else(|| args.runs.store.join("compare.html"));
+    store::prepare_file(&html)?;
     let cores = std::thread::available_parallelism().map_or(1, |n| n.get());
     let line = Arc::new(Runs::new());
     let shown = line.clone();
@@ -29,7 +31,6 @@ pub fn compare(args: CompareArgs) -> Result<u8, Problem> {
     let comparison = compare::run(plan, &options);
     line.finish();
     let comparison = comparison?;
-    let html = args.html.clone().unwrap_or_else(|| args.runs.store.join("compare.html"));
     store::write_whole(&html, report::page(&comparison).as_bytes())?;
     if args.json {
         print(&store::to_json(&comparison.summary())?)?;

@@ -15,6 +15,7 @@ use warpwatt_lab::store;
 /// Predicts.
 pub fn predict(args: PredictArgs) -> Result<u8, Problem> {
     store::check_directory(&args.runs.store)?;
+    args.html.as_deref().map(store::prepare_file).transpose()?;
     let request = PredictRequest {
         programs: programs(&args.programs, &choice(args.runs.size))?,
         gpu: args.gpu.clone(),

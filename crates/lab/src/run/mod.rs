@@ -136,6 +136,10 @@ pub fn resume(directory: &Path, threads: Option<u32>, mut controls: Controls) ->
 fn carry_out(prepared: &Prepared, from: Option<Checkpoint>, controls: Controls) -> Outcome<Finished> {
     let (given, trace) = (controls.directory.clone(), controls.trace.clone());
     let directory = given.clone().unwrap_or_else(|| prepared.own_directory(Path::new("runs")));
+    if given.is_some() || controls.checkpoint_every.is_some() {
+        store::prepare_directory(&directory)?;
+    }
+    trace.as_deref().map(store::prepare_file).transpose()?;
     let started = Instant::now();
     let before = from.as_ref().map_or(0.0, |c| c.host_seconds);
     let mut simulated = match prepared.request.functional {
