@@ -217,6 +217,34 @@ fn mistakes_are_refused_before_anything_runs() {
 }
 
 #[test]
+fn two_programs_of_one_name_are_told_apart_from_one_that_is_named_twice() {
+    let folder = tempfile::tempdir().unwrap();
+    let job = "ptx = 'basic.ptx'\n[[buffer]]\nname = 'x'\ntype = 'f32'\nshape = 64\n\
+               [[step]]\nlaunch = 'saxpy'\ngrid = 1\nblock = 64\nargs = [64, 2.0, 'x', 'x']\n";
+    for (place, name) in [("a", "my.toml"), ("b", "my.toml"), ("b", "pathfinder.toml")] {
+        std::fs::create_dir_all(folder.path().join(place)).unwrap();
+        std::fs::copy(data("basic.ptx"), folder.path().join(place).join("basic.ptx")).unwrap();
+        std::fs::write(folder.path().join(place).join(name), job).unwrap();
+    }
+    let refused = |programs: [&str; 2]| {
+        let ran = warpwatt_in(folder.path(), &[&["compare"], &programs[..], &["--policies", "cpg"]].concat());
+        assert_eq!(ran.code, Some(2), "{programs:?}\n{}", ran.err);
+        ran.err
+    };
+    let twice = refused(["a/my.toml", "./a/../a/my.toml"]);
+    assert!(twice.contains("compare::twice") && twice.contains("once is enough"), "{twice}");
+    for programs in [["a/my.toml", "b/my.toml"], ["pathfinder", "b/pathfinder.toml"]] {
+        let other = refused(programs);
+        assert!(other.contains("compare::same-name") && other.contains("a name of its own"), "{other}");
+        assert!(!other.contains("once is enough"), "{other}");
+    }
+    // The help does help.
+    std::fs::write(folder.path().join("b/my.toml"), format!("name = 'other'\n{job}")).unwrap();
+    let table = compare(folder.path(), &["a/my.toml", "b/my.toml", "--policies", "cpg", "--json"]).json();
+    assert_eq!(table["workloads"], serde_json::json!(["my", "other"]));
+}
+
+#[test]
 fn a_run_that_fails_is_named_and_the_others_are_there() {
     let folder = tempfile::tempdir().unwrap();
     std::fs::copy(data("trap.ptx"), folder.path().join("trap.ptx")).unwrap();
