@@ -334,6 +334,42 @@ fn the_wrong_element_of_a_list_is_underlined() {
     assert!(ran.err.contains("job.toml:4:13"), "{}", ran.err);
 }
 
+/// What a description says of the machine, its diagnostic, and where the mistake is.
+const MACHINES: &[(&str, &str, &str)] = &[
+    ("gpu = 'gtx48'", "gpu::unknown-preset", "job.toml:2:7"),
+    ("gpu = 'nowhere.toml'", "file::unreadable", "job.toml:2:7"),
+    ("policy = 'cgp'", "policy::unknown", "job.toml:2:10"),
+    ("policy = ''", "policy::no-name", "job.toml:2:10"),
+    ("set = { core_mhz = 'fast' }", "gpu::wrong-type", "job.toml:2:20"),
+    ("set = { core_mh = 5 }", "gpu::unknown-parameter", "job.toml:2:19"),
+    ("[set]\nsms = 8\nl1d.sets = 33", "gpu::not-a-power-of-two", "job.toml:4:12"),
+    ("[set.l1d]\nsets = 1979-05-27", "gpu::wrong-type", "job.toml:3:8"),
+    ("set = { energy_table = 'a b' }", "gpu::", "job.toml:2:24"),
+    ("set = { cgp.bet = 5 }", "policy::unknown", "job.toml:2:19"),
+    ("set = { cpg.bet = 5 }", "policy::not-in-use", "job.toml:2:19"),
+    ("policy = 'cpg'\nset = { cpg.bet = -5 }", "policy::bad-value", "job.toml:3:19"),
+    ("policy = 'cpg'\n[set]\ncpg.bett = 5", "policy::unknown-parameter", "job.toml:4:12"),
+];
+
+#[test]
+fn mistakes_in_the_machine_of_a_description_are_shown_in_it() {
+    for (machine, code, place) in MACHINES {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::copy(data("basic.ptx"), folder.path().join("basic.ptx")).unwrap();
+        std::fs::write(folder.path().join("job.toml"), format!("ptx = 'basic.ptx'\n{machine}\n{SAXPY}")).unwrap();
+        let ran = warpwatt_in(folder.path(), &["run", "job.toml"]);
+        assert_eq!(ran.code, Some(2), "{machine}\n{}", ran.err);
+        assert!(ran.err.contains(code) && ran.err.contains(place), "{machine}\n{}", ran.err);
+        assert!(!ran.err.contains("--set:"), "{machine}\n{}", ran.err);
+    }
+    // The command line's own mistakes are shown in it.
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::copy(data("basic.ptx"), folder.path().join("basic.ptx")).unwrap();
+    std::fs::write(folder.path().join("job.toml"), format!("ptx = 'basic.ptx'\npolicy = 'cpg'\n{SAXPY}")).unwrap();
+    let ran = warpwatt_in(folder.path(), &["run", "job.toml", "--set", "core_mhz=fast"]);
+    assert!(ran.err.contains("--set:1:10"), "{}", ran.err);
+}
+
 #[test]
 fn there_are_enough_of_them_and_they_differ() {
     let codes = CASES.iter().map(|c| c.1).chain(CHANGES.iter().map(|c| c.2)).chain(EXPECTATIONS.iter().map(|c| c.1));

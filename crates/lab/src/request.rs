@@ -6,6 +6,7 @@ use crate::problem::{Outcome, Problem};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use warpwatt_machine::spec::{Configuration, Spec, VfLevel, presets};
@@ -243,20 +244,52 @@ pub fn find_machine(request: &Request, program: &Program) -> Outcome<(Spec, Sele
         Program::Job(job) => &job.machine,
         Program::Workload(..) => &none,
     };
-    let policy = if request.policy.is_empty() { described.policy.as_deref().unwrap_or("") } else { &request.policy };
-    let named = definitions(policy).map_err(problem)?;
-    let mut set: Vec<String> = described.set.iter().chain(&request.set).cloned().collect();
-    let gpu = match (request.gpu.as_deref().or(described.gpu.as_deref()), named.first()) {
-        (Some(gpu), _) => gpu,
-        (None, None) => DEFAULT_GPU,
-        (None, Some(first)) => {
-            set.splice(0..0, first.about.baseline.set.iter().map(|s| (*s).to_owned()));
-            first.about.baseline.gpu
+    let places = &described.places;
+    let mark = |problem: Problem, place: Option<&Range<usize>>| match place {
+        Some(place) => places.mark(problem, place),
+        None => problem,
+    };
+    let (policy, place) = match &described.policy {
+        Some(policy) if request.policy.is_empty() => (policy.as_str(), Some(&places.policy)),
+        _ => (request.policy.as_str(), None),
+    };
+    if place.is_some() && policy.trim().is_empty() {
+        let problem = Problem::input("policy::no-name", "`policy` names no policy");
+        return Err(mark(problem.help("leave the key out to run without a policy"), place));
+    }
+    let named = definitions(policy).map_err(|e| mark(problem(e), place))?;
+    // Settings, the later ones on top, and where they stand in the description.
+    let mut set: Vec<(&str, Option<&Range<usize>>)> = Vec::new();
+    let (gpu, place) = match (&request.gpu, &described.gpu, named.first()) {
+        (Some(gpu), _, _) => (gpu.as_str(), None),
+        (None, Some(gpu), _) => (gpu.as_str(), Some(&places.gpu)),
+        (None, None, None) => (DEFAULT_GPU, None),
+        (None, None, Some(first)) => {
+            set.extend(first.about.baseline.set.iter().map(|setting| (*setting, None)));
+            (first.about.baseline.gpu, None)
         }
     };
-    let (of_policies, of_gpu) = split(&set).map_err(problem)?;
-    let spec = find_gpu(gpu, &of_gpu)?.finish().map_err(Problem::from_spec)?;
-    let selection = Selection::new(policy, &of_policies, &spec).map_err(problem)?;
+    set.extend(described.set.iter().map(String::as_str).zip(places.set.iter().map(Some)));
+    set.extend(request.set.iter().map(|setting| (setting.as_str(), None)));
+    let mut configuration = find_gpu(gpu, &[]).map_err(|p| mark(p, place))?;
+    let mut of_policies = Vec::new();
+    for (setting, place) in &set {
+        let (_, of_gpu) = split(&[(*setting).to_owned()]).map_err(|e| mark(problem(e), *place))?;
+        let assigned = match (of_gpu.is_empty(), place) {
+            (true, _) => {
+                of_policies.push(*setting);
+                continue;
+            }
+            (false, Some(place)) => configuration.set_in(setting, &places.name, &places.text, (*place).clone()),
+            (false, None) => configuration.set(setting),
+        };
+        assigned.map_err(Problem::from_spec)?;
+    }
+    let spec = configuration.finish().map_err(Problem::from_spec)?;
+    let selection = Selection::new(policy, &of_policies, &spec).map_err(|e| {
+        let place = set.iter().find(|(setting, _)| e.is_in(setting)).and_then(|(_, place)| *place);
+        mark(problem(e), place)
+    })?;
     legal_clock("--sm-mhz", request.sm_mhz, &spec.name, &spec.dvfs.core_levels)?;
     legal_clock("--mem-mhz", request.mem_mhz, &spec.name, &spec.dvfs.mem_levels)?;
     Ok((spec, selection))

@@ -90,6 +90,18 @@ impl PolicyError {
         }
     }
 
+    /// Whether it is a mistake in this setting (`policy.key=value`).
+    pub fn is_in(&self, setting: &str) -> bool {
+        let (given, text) = setting.split_once('=').unwrap_or((setting, ""));
+        let given = given.trim();
+        match self {
+            PolicyError::NotInUse { key, .. } => given == key,
+            PolicyError::BadValue { key, value, .. } => given == key && text.trim() == value,
+            PolicyError::UnknownParameter { policy, key, .. } => given.split_once('.') == Some((policy, key)),
+            _ => false,
+        }
+    }
+
     /// What would be right.
     pub fn help(&self) -> String {
         match self {

@@ -16,6 +16,7 @@ use data::Contents;
 use expect::Expect;
 use file::JobFile;
 use places::Places;
+use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
 use warpwatt_ptx::ir::Module;
@@ -103,6 +104,31 @@ pub struct Machine {
     pub policy: Option<String>,
     /// `NAME=VALUE`.
     pub set: Vec<String>,
+    /// Where that stands.
+    pub places: MachinePlaces,
+}
+
+/// Where a launch description says what of the machine.
+#[derive(Clone, Debug, Default)]
+pub struct MachinePlaces {
+    /// The file's name.
+    pub name: String,
+    /// Its text.
+    pub text: String,
+    /// The GPU.
+    pub gpu: Range<usize>,
+    /// The policies.
+    pub policy: Range<usize>,
+    /// Each of the settings.
+    pub set: Vec<Range<usize>>,
+}
+
+impl MachinePlaces {
+    /// Shows a place, unless the problem has one of its own.
+    pub fn mark(&self, problem: Problem, range: &Range<usize>) -> Problem {
+        let placed = miette::Diagnostic::labels(&problem).is_some();
+        if placed { problem } else { problem.at(&self.name, &self.text, range.clone(), "here") }
+    }
 }
 
 /// A launch description, complete and checked.

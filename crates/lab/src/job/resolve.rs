@@ -4,7 +4,7 @@ use super::data::{self, read_data, read_npy};
 use super::expect::{Expect, Value, What};
 use super::file::{BufferSpec, ElementType, ExpectSpec, JobFile, Number, OneOrMany, StepSpec, TextureSpec};
 use super::places::{Part, Places};
-use super::{Buffer, Job, Machine, PtxFile, Rounds, Step, Texture, args, read_ptx};
+use super::{Buffer, Job, Machine, MachinePlaces, PtxFile, Rounds, Step, Texture, args, read_ptx};
 use crate::problem::{Outcome, Problem};
 use crate::request::is_gpu_file;
 use std::path::Path;
@@ -26,7 +26,7 @@ pub fn resolve(file: JobFile, folder: &Path, stem: &str, places: &Places<'_>) ->
     let modules = modules(&file, folder, places)?;
     let mut job = Job {
         name: file.name.clone().unwrap_or_else(|| stem.to_owned()),
-        machine: machine(&file, folder),
+        machine: machine(&file, folder, places),
         modules,
         buffers: Vec::new(),
         textures: Vec::new(),
@@ -61,12 +61,13 @@ pub fn resolve(file: JobFile, folder: &Path, stem: &str, places: &Places<'_>) ->
 }
 
 /// What the description says of the machine.
-fn machine(file: &JobFile, folder: &Path) -> Machine {
-    fn settings(prefix: &str, table: &toml::Table, into: &mut Vec<String>) {
+fn machine(file: &JobFile, folder: &Path, places: &Places<'_>) -> Machine {
+    fn settings<'t>(path: &[&'t str], table: &'t toml::Table, into: &mut Vec<(Vec<&'t str>, &'t toml::Value)>) {
         for (key, value) in table {
+            let path = [path, &[key.as_str()]].concat();
             match value {
-                toml::Value::Table(group) => settings(&format!("{prefix}{key}."), group, into),
-                value => into.push(format!("{prefix}{key}={value}")),
+                toml::Value::Table(group) => settings(&path, group, into),
+                value => into.push((path, value)),
             }
         }
     }
@@ -74,9 +75,18 @@ fn machine(file: &JobFile, folder: &Path) -> Machine {
         true => folder.join(name).to_string_lossy().into_owned(),
         false => name.clone(),
     };
-    let mut set = Vec::new();
-    settings("", &file.set, &mut set);
-    Machine { gpu: file.gpu.as_ref().map(gpu), policy: file.policy.clone(), set }
+    let mut given = Vec::new();
+    settings(&[], &file.set, &mut given);
+    let place = |path: &[&str]| places.find(&path.iter().map(|key| Part::Key(key)).collect::<Vec<_>>());
+    let places = MachinePlaces {
+        name: places.name.to_owned(),
+        text: places.text.to_owned(),
+        gpu: place(&["gpu"]),
+        policy: place(&["policy"]),
+        set: given.iter().map(|(path, _)| place(&[&["set"], &path[..]].concat())).collect(),
+    };
+    let set = given.iter().map(|(path, value)| format!("{}={value}", path.join("."))).collect();
+    Machine { gpu: file.gpu.as_ref().map(gpu), policy: file.policy.clone(), set, places }
 }
 
 /// The description as data, without folders: what is in the files counts, not where they are. The machine is an input of

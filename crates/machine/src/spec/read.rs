@@ -175,23 +175,37 @@ impl Configuration {
     /// One `--set NAME=VALUE`. Parameters are held against each other only by [`Configuration::finish`], so that two
     /// settings may depend on each other.
     pub fn set(&mut self, assignment: &str) -> Result<(), SpecError> {
-        let source = Arc::new(NamedSource::new("--set", assignment.to_owned()));
-        let place = |span: Range<usize>| Some(Place { text: Arc::clone(&source), span: span.into() });
+        let end = assignment.find('=').unwrap_or(assignment.len());
+        let value = assignment.len().min(end + 1)..assignment.len();
+        self.set_at(assignment, ("--set", assignment), 0..end, value)
+    }
+
+    /// A `NAME=VALUE` that stands in a file: messages point to its place there.
+    pub fn set_in(&mut self, assignment: &str, file: &str, text: &str, span: Range<usize>) -> Result<(), SpecError> {
+        self.set_at(assignment, (file, text), span.clone(), span)
+    }
+
+    fn set_at(
+        &mut self,
+        assignment: &str,
+        (file, text): (&str, &str),
+        name_span: Range<usize>,
+        value_span: Range<usize>,
+    ) -> Result<(), SpecError> {
+        let source = Arc::new(NamedSource::new(file, text.to_owned()));
+        let place = |span: Range<usize>| Place { text: Arc::clone(&source), span: span.into() };
         let Some((name, given)) = assignment.split_once('=') else {
             let problem = Problem::BadAssignment { text: assignment.to_owned() };
-            return Err(SpecError::new(problem, place(0..assignment.len())));
+            return Err(SpecError::new(problem, Some(place(name_span))));
         };
-        let span = name.len() + 1..assignment.len();
         self.spec.set(name, given).map_err(|error| {
             let span = match *error.problem {
-                Problem::UnknownParameter { .. } => 0..name.len(),
-                _ => span.clone(),
+                Problem::UnknownParameter { .. } => name_span,
+                _ => value_span.clone(),
             };
-            SpecError::new(*error.problem, place(span))
+            SpecError::new(*error.problem, Some(place(span)))
         })?;
-        if let Some(place) = place(span) {
-            self.origins.insert(name.trim().to_owned(), Origin { place, note: String::new() });
-        }
+        self.origins.insert(name.trim().to_owned(), Origin { place: place(value_span), note: String::new() });
         Ok(())
     }
 
