@@ -57,6 +57,25 @@ const CASES: &[Case] = &[
     Case("ptx = 'basic.ptx'\n[[step]]\nlaunch = 'saxpy'\nargs = [{ u23 = 1 }]", "job::toml", "did you mean `u32`"),
     Case("ptx = 'basic.ptx'\n[[step]]\nlaunch = 'saxpy'\nargs = [{ u8 = 300 }]", "job::toml", "300"),
     Case("ptx = 'basic.ptx'\n[[step]]\ncopy = ['a']", "job::toml", "array of length 2"),
+    // A date is none of what may stand anywhere.
+    Case(
+        "ptx = 'basic.ptx'\n[[step]]\nlaunch = 'saxpy'\nargs = [1979-05-27]",
+        "job::toml",
+        "found a date or time, expected a buffer's name, a number, or a table such as { u32 = 5 }",
+    ),
+    Case(
+        "ptx = 'basic.ptx'\n[[step]]\nlaunch = 'saxpy'\nargs = [{ u32 = 07:32:00 }]",
+        "job::toml",
+        "found a date or time, expected u32",
+    ),
+    Case(
+        "ptx = 'basic.ptx'\n[[step]]\nlaunch = 'saxpy'\nargs = [{ fields = [1979-05-27T07:32:00Z] }]",
+        "job::toml",
+        "found a date or time, expected a buffer's name",
+    ),
+    Case("ptx = 1979-05-27", "job::toml", "found a date or time, expected one value or a list of values"),
+    Case("ptx = 'basic.ptx'\nbuffer = [1979-05-27]", "job::toml", "found a date or time, expected a table with one of"),
+    Case("ptx = 'basic.ptx'\nset = 1979-05-27", "job::toml", "found a date or time, expected a table"),
     // PTX files.
     Case("[[step]]\nlaunch = 'saxpy'", "job::no-ptx", "no PTX file"),
     Case("ptx = 'missing.ptx'", "file::unreadable", "missing.ptx"),

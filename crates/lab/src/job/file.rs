@@ -22,6 +22,7 @@ pub struct JobFile {
     /// Parameters of the GPU and of the policies, as for `--set`, which comes on top.
     #[serde(skip_serializing_if = "toml::Table::is_empty")]
     #[schemars(with = "serde_json::Map<String, serde_json::Value>")]
+    #[serde(deserialize_with = "settings")]
     pub set: toml::Table,
     /// The PTX file, or several, relative to this file. Of two kernels with one name the later file's wins.
     pub ptx: OneOrMany<String>,
@@ -33,6 +34,16 @@ pub struct JobFile {
     pub step: Vec<StepSpec>,
     /// What should have come out at the end.
     pub expect: Vec<ExpectSpec>,
+}
+
+/// A table, and no date, which the reader's own table type would take for one.
+fn settings<'de, D: Deserializer<'de>>(deserializer: D) -> Result<toml::Table, D::Error> {
+    match toml::Value::deserialize(deserializer)? {
+        toml::Value::Table(table) => Ok(table),
+        other => {
+            Err(de::Error::invalid_type(de::Unexpected::Other(other.type_str()), &"a table such as { core_mhz = 600 }"))
+        }
+    }
 }
 
 /// One value, or a list of them.
@@ -358,8 +369,14 @@ impl<'de> Deserialize<'de> for ArgSpec {
                 Ok(ArgSpec::Float(value))
             }
             fn visit_map<A: de::MapAccess<'de>>(self, map: A) -> Result<ArgSpec, A::Error> {
-                let table = ArgTable::deserialize(de::value::MapAccessDeserializer::new(map))?;
-                Ok(ArgSpec::Table(Box::new(table)))
+                match ArgTable::deserialize(de::value::MapAccessDeserializer::new(map)) {
+                    Ok(table) => Ok(ArgSpec::Table(Box::new(table))),
+                    // A date, as the TOML reader shows it.
+                    Err(e) if e.to_string().contains("`$__toml_private_datetime`") => {
+                        Err(de::Error::invalid_type(de::Unexpected::Other("date or time"), &self))
+                    }
+                    Err(e) => Err(e),
+                }
             }
         }
         deserializer.deserialize_any(Visitor)

@@ -69,7 +69,18 @@ impl Places<'_> {
 
     /// What the TOML reader says, at its place, with a suggestion for a mistyped key.
     pub fn toml_problem(&self, code: &'static str, error: &toml::de::Error) -> Problem {
-        let message = error.message().trim().replace('\n', "; ");
+        let mut message = error.message().trim().replace('\n', "; ");
+        // To serde a date is a table with a key of the reader's own.
+        let text = error.span().and_then(|span| self.text.get(span)).unwrap_or_default();
+        if text.trim().parse::<toml::value::Datetime>().is_ok() {
+            message = match message.split_once(", expected ") {
+                Some((head, tail)) if head.starts_with("unknown ") => {
+                    format!("found a date or time, expected a table with {tail}")
+                }
+                Some((_, tail)) => format!("found a date or time, expected {tail}"),
+                None => "a date or time cannot stand here".to_owned(),
+            };
+        }
         let problem = Problem::input(code, format!("{}: {message}", self.name)).maybe_help(did_you_mean(&message));
         match error.span() {
             Some(span) => problem.at(self.name, self.text, self.first_line(span), "here"),
