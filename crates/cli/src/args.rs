@@ -1,6 +1,6 @@
 //! The command line.
 
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
 use warpwatt_power::LeakageSplit;
 
@@ -11,6 +11,26 @@ pub struct Cli {
     /// What to do.
     #[command(subcommand)]
     pub command: Command,
+}
+
+/// Reads the command line. A negative number after an option is its value, so that what is said of it is what is wrong
+/// with it: its range, rather than that there is no option `-5`.
+pub fn parse() -> Result<Cli, clap::Error> {
+    let negative = |arg: clap::Arg| match arg.get_action().takes_values() && !arg.is_positional() {
+        true => arg.allow_negative_numbers(true),
+        false => arg,
+    };
+    let command = Cli::command().mut_subcommands(|command| command.mut_args(negative));
+    Cli::from_arg_matches(&command.try_get_matches()?)
+}
+
+/// Reads a whole number from `least` upwards.
+fn at_least(least: u64) -> impl Fn(&str) -> Result<u64, String> + Clone {
+    move |text| match text.parse::<i128>().map(u64::try_from) {
+        Ok(Ok(number)) if number >= least => Ok(number),
+        Ok(_) => Err(format!("{text} is not in {least}..={}", u64::MAX)),
+        Err(_) => Err(format!("no whole number in {least}..={}", u64::MAX)),
+    }
 }
 
 /// Commands.
@@ -176,10 +196,10 @@ pub struct RunArgs {
     #[arg(long)]
     pub no_skip: bool,
     /// End after so many core cycles
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(long, value_name = "N", value_parser = at_least(1))]
     pub max_cycles: Option<u64>,
     /// Core cycles of a power sample, at least 100
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(100..))]
+    #[arg(long, value_name = "N", value_parser = at_least(100))]
     pub sample_cycles: Option<u64>,
     /// Registers per thread, instead of what live-register analysis says
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=255))]
@@ -210,16 +230,16 @@ pub struct RunArgs {
     /// Write a checkpoint so often: wall time (30s, 5min, 1h) or simulated cycles (500000cycles)
     ///
     /// Goes into the run directory. Ctrl-C and SIGTERM always write one.
-    #[arg(long, value_name = "TIME|CYCLES")]
+    #[arg(long, value_name = "TIME|CYCLES", allow_hyphen_values = true)]
     pub checkpoint_every: Option<String>,
     /// Kernel of a PTX file; may be left out if it has just one
     #[arg(long, help_heading = "PTX files")]
     pub kernel: Option<String>,
     /// CTAs: 64, 16x16 or 8x8x8
-    #[arg(long, value_name = "SHAPE", help_heading = "PTX files")]
+    #[arg(long, value_name = "SHAPE", help_heading = "PTX files", allow_hyphen_values = true)]
     pub grid: Option<String>,
     /// Threads of a CTA, likewise
-    #[arg(long, value_name = "SHAPE", help_heading = "PTX files")]
+    #[arg(long, value_name = "SHAPE", help_heading = "PTX files", allow_hyphen_values = true)]
     pub block: Option<String>,
     /// Bytes of dynamic shared memory
     #[arg(long, value_name = "N", help_heading = "PTX files")]
@@ -277,7 +297,7 @@ pub struct CompareArgs {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=256))]
     pub jobs: Option<u32>,
     /// Core cycles of a power sample: a step of the timeline [default: 5000; for full workloads 100000]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(100..))]
+    #[arg(long, value_name = "N", value_parser = at_least(100))]
     pub sample_cycles: Option<u64>,
     /// Split of the leakage among components
     #[arg(long, value_enum, default_value_t = Leakage::Default)]
@@ -412,7 +432,7 @@ pub struct MixArgs {
     #[arg(long)]
     pub hetero: bool,
     /// SMs of each application: even, kinds (all cores of one kind each), or numbers
-    #[arg(long, value_name = "even|kinds|N,N,…", default_value = "even")]
+    #[arg(long, value_name = "even|kinds|N,N,…", default_value = "even", allow_hyphen_values = true)]
     pub partition: String,
     /// Which application gets which part [default: affinity where there are several kinds of cores, else order]
     #[arg(long, value_enum)]
@@ -427,7 +447,7 @@ pub struct MixArgs {
     #[arg(long)]
     pub no_skip: bool,
     /// End after so many core cycles
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(long, value_name = "N", value_parser = at_least(1))]
     pub max_cycles: Option<u64>,
     /// Print everything as JSON, and nothing else, on standard output
     #[arg(long)]
@@ -448,7 +468,7 @@ pub struct ResumeArgs {
     #[arg(long)]
     pub json: bool,
     /// Write a checkpoint so often from now on
-    #[arg(long, value_name = "TIME|CYCLES")]
+    #[arg(long, value_name = "TIME|CYCLES", allow_hyphen_values = true)]
     pub checkpoint_every: Option<String>,
     /// Host threads; results do not depend on it
     #[arg(long, value_parser = clap::value_parser!(u32).range(1..=256))]

@@ -11,12 +11,11 @@ mod show;
 mod table;
 
 use args::{Cli, Command};
-use clap::Parser;
 use std::process::ExitCode;
 use warpwatt_lab::problem::Problem;
 
 fn main() -> ExitCode {
-    let cli = match Cli::try_parse() {
+    let cli = match args::parse() {
         Ok(cli) => cli,
         Err(message) => {
             // Help and version are asked for; everything else is a mistake in the arguments.
