@@ -24,6 +24,7 @@ const CASES: &[(&[&str], &str)] = &[
     (&["run", "sgemm", "--set", "l1d.sets=33"], "power of two"),
     (&["run", "sgemm", "--set", "l1d=4"], "group of parameters"),
     (&["run", "sgemm", "--set", "scheduler=fifo"], "no choice"),
+    (&["run", "sgemm", "--set", "energy_table=foo"], "unknown energy table `foo` help: the tables are gtx480, c2050,"),
     (&["run", "sgemm", "--scheduler", "fifo"], "invalid value 'fifo'"),
     (&["run", "sgemm", "--threads", "0"], "0 is not in 1..=256"),
     (&["run", "sgemm", "--threads", "many"], "invalid value 'many'"),

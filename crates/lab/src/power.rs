@@ -64,7 +64,10 @@ pub struct PowerRecord {
 
 /// The power model of a GPU.
 pub fn model(spec: &Spec, options: PowerOptions) -> Outcome<PowerModel> {
-    PowerModel::new(spec, options).map_err(|e| Problem::input("power::table", e.to_string()))
+    PowerModel::new(spec, options).map_err(|e| {
+        let help = miette::Diagnostic::help(&e).map(|help| help.to_string());
+        Problem::input("power::table", e.to_string()).maybe_help(help)
+    })
 }
 
 /// What a record keeps of a report.
