@@ -53,6 +53,11 @@ fn a_run_records_its_policy_and_what_it_saved() {
 fn mistakes_are_answered_with_what_would_be_right() {
     for (arguments, message, help) in [
         (vec!["--policy", "cpgg"], "unknown policy `cpgg`", "did you mean `cpg`?"),
+        (vec!["--policy", ""], "policy::no-name", "leave --policy out"),
+        (vec!["--policy", " "], "policy::no-name", "leave --policy out"),
+        (vec!["--policy", "cpg+"], "`cpg+` lacks the name of a policy", "on both sides of each `+`"),
+        (vec!["--policy", "cpg:"], "unknown policy `cpg:`", "--set cpg.key=value"),
+        (vec!["--policy", "cpg:bet=9"], "unknown policy `cpg:bet=9`", "--set cpg.key=value"),
         (vec!["--policy", "cpg+cpg"], "policy `cpg` is named twice", "once is enough"),
         (vec!["--policy", "cpg", "--set", "cpg.granularity=5"], "`cpg.granularity`", "a power of two, 1 to 32"),
         (vec!["--policy", "cpg", "--set", "cpg.bat=5"], "no parameter `bat`", "did you mean `bet`?"),

@@ -13,6 +13,12 @@ pub enum PolicyError {
         /// What may have been meant, or what there is.
         hint: String,
     },
+    /// A list of policies with nothing before or after a `+`.
+    #[error("`{given}` lacks the name of a policy")]
+    NoName {
+        /// The list.
+        given: String,
+    },
     /// A policy is named twice.
     #[error("policy `{name}` is named twice")]
     Twice {
@@ -80,6 +86,7 @@ impl PolicyError {
     pub fn code(&self) -> &'static str {
         match self {
             PolicyError::Unknown { .. } => "policy::unknown",
+            PolicyError::NoName { .. } => "policy::no-name",
             PolicyError::Twice { .. } => "policy::twice",
             PolicyError::SameHook { .. } => "policy::same-hook",
             PolicyError::NotInUse { .. } => "policy::not-in-use",
@@ -106,6 +113,9 @@ impl PolicyError {
     pub fn help(&self) -> String {
         match self {
             PolicyError::Unknown { hint, .. } | PolicyError::UnknownParameter { hint, .. } => hint.clone(),
+            PolicyError::NoName { .. } => {
+                "a policy stands on both sides of each `+`, for example origami+crisp-edp".to_owned()
+            }
             PolicyError::Twice { .. } => "once is enough".to_owned(),
             PolicyError::SameHook { .. } => {
                 "policies go together if they act on different hooks; `warpwatt policies` lists them".to_owned()

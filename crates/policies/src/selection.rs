@@ -102,6 +102,14 @@ pub fn definitions(policies: &str) -> Result<Vec<&'static Definition>, PolicyErr
         return Ok(named);
     }
     for name in policies.split('+').map(str::trim) {
+        if name.is_empty() {
+            return Err(PolicyError::NoName { given: policies.trim().to_owned() });
+        }
+        // Comparisons have cut off the settings that may stand there.
+        if let Some((policy, _)) = name.split_once(':').filter(|(policy, _)| names().any(|n| n == *policy)) {
+            let hint = format!("settings go elsewhere: --policy {policy} --set {policy}.key=value");
+            return Err(PolicyError::Unknown { name: name.to_owned(), hint });
+        }
         let definition = find(name)?;
         if named.iter().any(|d| d.about.name == name) {
             return Err(PolicyError::Twice { name: name.to_owned() });

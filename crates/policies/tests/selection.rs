@@ -51,7 +51,11 @@ fn nothing_is_a_selection_too() {
 fn names() {
     assert_eq!(refused("cgp", &[]), PolicyError::Unknown { name: "cgp".into(), hint: "did you mean `cpg`?".into() });
     assert_eq!(refused("cpg+cpg", &[]), PolicyError::Twice { name: "cpg".into() });
-    assert_eq!(refused("cpg+", &[]).code(), "policy::unknown");
+    for given in ["cpg+", "+cpg", "cpg++pats", "+"] {
+        assert_eq!(refused(given, &[]), PolicyError::NoName { given: given.into() });
+    }
+    assert_eq!(refused("cpg:bet=9", &[]).help(), "settings go elsewhere: --policy cpg --set cpg.key=value");
+    assert_eq!(refused("cpg:", &[]).code(), "policy::unknown");
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! `mix`: several applications at once, against each alone.
 
 use super::compare::program;
-use super::run::{choice, watch_signals};
+use super::run::{choice, policy, watch_signals};
 use crate::args::{MapBy, MixArgs};
 use crate::output::{bad, faint, heading, note, print};
 use crate::progress::Line;
@@ -47,7 +47,7 @@ fn request(args: &MixArgs) -> Result<MixRequest, Problem> {
         programs: args.programs.iter().map(|name| program(name, &size)).collect::<Result<_, _>>()?,
         gpu: args.gpu.clone(),
         set: args.set.clone(),
-        policy: args.policy.clone().unwrap_or_default(),
+        policy: policy(&args.policy)?,
         cores: if cores.is_empty() { defaults.cores.clone() } else { cores },
         partition: args.partition.parse()?,
         mapping: args.map.map(|map| match map {

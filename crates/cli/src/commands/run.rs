@@ -99,7 +99,7 @@ fn request(args: &RunArgs) -> Result<Request, Problem> {
     Ok(Request {
         program: program(args)?,
         gpu: args.gpu.clone(),
-        policy: args.policy.clone().unwrap_or_default(),
+        policy: policy(&args.policy)?,
         set,
         functional: args.functional,
         max_cycles: args.max_cycles,
@@ -119,6 +119,17 @@ fn request(args: &RunArgs) -> Result<Request, Problem> {
         threads: args.threads,
         skip: !args.no_skip,
     })
+}
+
+/// What `--policy` names; nothing if it is not given.
+pub(super) fn policy(given: &Option<String>) -> Result<String, Problem> {
+    match given {
+        Some(given) if given.trim().is_empty() => {
+            let problem = Problem::input("policy::no-name", "`--policy` names no policy");
+            Err(problem.help("leave --policy out; `always-on` is a policy that changes nothing"))
+        }
+        given => Ok(given.clone().unwrap_or_default()),
+    }
 }
 
 /// The name that a choice has on the command line.

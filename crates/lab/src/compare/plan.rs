@@ -229,7 +229,7 @@ fn entry(given: &str) -> Outcome<Entry> {
     if let Some(search) = Search::named(given) {
         return Ok(Entry { search: Some(search), ..Entry::new(given, "", Vec::new()) });
     }
-    let (policies, settings) = given.split_once(':').unwrap_or((given, ""));
+    let (policies, settings) = given.split_once(':').map_or((given, None), |(name, rest)| (name, Some(rest)));
     let policies = policies.trim();
     let defined = definitions(policies).map_err(|e| Problem::from_policy(&e))?;
     let Some(first) = defined.first() else {
@@ -237,7 +237,11 @@ fn entry(given: &str) -> Outcome<Entry> {
         return Err(problem.help("write --policies a,b,c, or all"));
     };
     let mut set = Vec::new();
-    for setting in settings.split(':').map(str::trim).filter(|s| !s.is_empty()) {
+    for setting in settings.into_iter().flat_map(|settings| settings.split(':')).map(str::trim) {
+        if setting.is_empty() {
+            let help = format!("write {policies}:key=value, or leave the colon out");
+            return Err(Problem::input("compare::no-setting", format!("`{given}` lacks a setting")).help(help));
+        }
         let own = defined.iter().any(|d| policy_of(setting) == d.about.name && setting.contains('.'));
         match (own, &defined[..]) {
             (true, _) => set.push(setting.to_owned()),

@@ -58,6 +58,9 @@ impl Cores {
                 None if pieces.len() == 1 => (*piece, spec.sms),
                 None => return Err(wrong(text, format!("`{piece}` does not say how many SMs"))),
             };
+            if name.is_empty() {
+                return Err(wrong(text, "a kind has no name".to_owned()));
+            }
             let own = if name == BIG { "" } else { name };
             let joined = [common, own].iter().filter(|n| !n.is_empty()).copied().collect::<Vec<_>>().join("+");
             let policy = selection(&joined, settings, spec)?;
