@@ -26,6 +26,7 @@ const CASES: &[(&[&str], &str)] = &[
     (&["run", "sgemm", "--set", "scheduler=fifo"], "no choice"),
     (&["run", "sgemm", "--set", "energy_table=foo"], "unknown energy table `foo` help: the tables are gtx480, c2050,"),
     (&["run", "sgemm", "--scheduler", "fifo"], "invalid value 'fifo'"),
+    (&["run", "sgemm", "--scheduler", "gto", "--set", "scheduler=lrr"], "`--scheduler gto` and `--set scheduler=lrr`"),
     (&["run", "sgemm", "--threads", "0"], "0 is not in 1..=256"),
     (&["run", "sgemm", "--threads", "many"], "invalid value 'many'"),
     (&["run", "sgemm", "--max-cycles", "0"], "0 is not in 1.."),

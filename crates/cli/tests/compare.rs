@@ -209,6 +209,10 @@ fn mistakes_are_refused_before_anything_runs() {
         (vec![w, "--csv", "--json"], vec!["cannot be used with"]),
         (vec![w, "--sample-cycles", "9"], vec!["--sample-cycles"]),
         (vec![w, "--jobs", "0"], vec!["--jobs"]),
+        (
+            vec![w, "--policies", "cpg", "--baseline", "gto", "--set", "scheduler=lrr"],
+            vec!["`--baseline gto` and `--set scheduler=lrr`", "leave one of them out"],
+        ),
         (vec![w, "--baseline", "fifo"], vec!["gto, two-level, lrr"]),
         (vec![], vec!["required"]),
     ] {

@@ -7,6 +7,7 @@ use crate::show;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
+use warpwatt_lab::compare::{is_scheduler, two_schedulers};
 use warpwatt_lab::job::quick::Quick;
 use warpwatt_lab::problem::Problem;
 use warpwatt_lab::request::{ProgramRequest, Request};
@@ -94,6 +95,9 @@ pub(super) fn watch_signals() -> Result<Arc<AtomicBool>, Problem> {
 fn request(args: &RunArgs) -> Result<Request, Problem> {
     let mut set = args.set.clone();
     if let Some(scheduler) = args.scheduler {
+        if let Some(own) = set.iter().rfind(|setting| is_scheduler(setting)) {
+            return Err(two_schedulers(&format!("--scheduler {}", choice(scheduler)), own));
+        }
         set.push(format!("scheduler={}", choice(scheduler)));
     }
     Ok(Request {

@@ -12,7 +12,7 @@ mod search;
 mod table;
 
 pub use figures::{COLUMNS, Column, Figures, Line, Mean, Show, Summary, average};
-pub use plan::{CompareRequest, Entry, Group, Plan, Run, Scheduler};
+pub use plan::{CompareRequest, Entry, Group, Plan, Run, Scheduler, is_scheduler, two_schedulers};
 pub use pool::{Event, Options, Watcher, run};
 pub use search::{MOST_LOSS, SEARCHES, Search};
 pub use table::csv;

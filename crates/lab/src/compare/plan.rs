@@ -22,6 +22,17 @@ pub enum Scheduler {
     TwoLevel,
 }
 
+impl Scheduler {
+    /// Its name on the command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            Scheduler::Lrr => "lrr",
+            Scheduler::Gto => "gto",
+            Scheduler::TwoLevel => "two-level",
+        }
+    }
+}
+
 /// What is to be compared.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct CompareRequest {
@@ -106,6 +117,9 @@ impl Plan {
         let (gpu, baselines) = machine(request, &policies)?;
         let (_, of_gpu) = split(&request.set).map_err(|e| Problem::from_policy(&e))?;
         let own = of_gpu.iter().rfind(|s| is_scheduler(s));
+        if let (Some(scheduler), Some(own)) = (request.scheduler, own) {
+            return Err(two_schedulers(&format!("--baseline {}", scheduler.name()), own));
+        }
         let mut groups: Vec<Group> = Vec::new();
         for (entry, baseline) in policies.iter_mut().zip(&baselines) {
             let set = settings(baseline, request.scheduler, own);
@@ -299,8 +313,14 @@ fn machine(request: &CompareRequest, entries: &[Entry]) -> Outcome<(String, Vec<
     }
 }
 
+/// An option and a setting name the warp scheduler: one of them would have no effect.
+pub fn two_schedulers(option: &str, setting: &str) -> Problem {
+    let message = format!("`{option}` and `--set {setting}` both name the warp scheduler");
+    Problem::input("args::two-schedulers", message).help("leave one of them out")
+}
+
 /// It sets the warp scheduler.
-fn is_scheduler(setting: &str) -> bool {
+pub fn is_scheduler(setting: &str) -> bool {
     setting.split('=').next().is_some_and(|key| key.trim() == "scheduler")
 }
 
