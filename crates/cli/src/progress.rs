@@ -1,5 +1,6 @@
 //! Progress on standard error while a run runs: only where somebody watches.
 
+use crate::output::visible;
 use crate::table::{grouped, si};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::collections::BTreeMap;
@@ -58,7 +59,8 @@ impl Runs {
         self.bar.set_length((state.total * STEPS) as u64);
         self.bar.set_position((state.done * STEPS) as u64 + (share * STEPS as f64) as u64);
         let names: Vec<&str> = state.running.values().map(|(name, _)| name.as_str()).collect();
-        self.bar.set_message(format!("{} of {} runs · {}", state.done, state.total, names.join(", ")));
+        let message = format!("{} of {} runs · {}", state.done, state.total, names.join(", "));
+        self.bar.set_message(visible(&message, false));
     }
 
     /// Takes the line away.
@@ -105,7 +107,7 @@ impl Line {
         }
         self.bar.set_length(report.ctas_total.max(1));
         self.bar.set_position(report.ctas_done);
-        self.bar.set_message(self.message(report, now));
+        self.bar.set_message(visible(&self.message(report, now), false));
     }
 
     fn message(&self, report: &Report, now: Instant) -> String {

@@ -398,3 +398,33 @@ fn there_are_enough_of_them_and_they_differ() {
     codes.dedup();
     assert!(codes.len() >= 40, "{} distinct diagnostics", codes.len());
 }
+
+#[test]
+fn control_characters_of_files_do_not_reach_the_terminal() {
+    let folder = tempfile::tempdir().unwrap();
+    let evil = "\u{1b}]0;title\u{7}\u{1b}[31m";
+    let toml = "\\u001b]0;title\\u0007\\u001b[31m";
+    let clean = |text: &str| !text.contains(|c: char| c.is_control() && c != '\n');
+    std::fs::copy(data("basic.ptx"), folder.path().join("basic.ptx")).unwrap();
+    let job = format!("ptx = 'basic.ptx'\nname = \"{toml}\"\n{SAXPY}").replace("\"y\"", &format!("\"y{toml}\""));
+    let write = |name: &str, text: &str| std::fs::write(folder.path().join(name), text).unwrap();
+    write("job.toml", &job);
+    write("unknown.toml", &job.replace("saxpy", &format!("k{toml}")));
+    // A comment may hold what a string may not.
+    write("raw.ptx", &format!(".version 7.8 // {evil}\n.target sm_35 // {evil}\n.nonsense // {evil}\n"));
+    for (args, code, told) in [
+        (vec!["run", "job.toml"], 0, "\\u{1b}]0;title\\u{7}\\u{1b}[31m on gtx480"),
+        (vec!["compare", "job.toml", "--policies", "cpg"], 0, "\\u{1b}]0;title"),
+        (vec!["mix", "job.toml"], 0, "\\u{1b}]0;title"),
+        (vec!["run", "unknown.toml"], 2, "`k\\u{1b}]0;title"),
+        (vec!["check", "raw.ptx"], 2, "// \\u{1b}]0;title"),
+    ] {
+        let ran = warpwatt_in(folder.path(), &args);
+        assert_eq!(ran.code, Some(code), "{args:?}\n{}", ran.err);
+        assert!(clean(&ran.out) && clean(&ran.err), "{args:?}\n{:?}\n{:?}", ran.out, ran.err);
+        assert!(ran.out.contains(told) || ran.err.contains(told), "{args:?}\n{}\n{}", ran.out, ran.err);
+    }
+    // Data are as they are.
+    let name = warpwatt_in(folder.path(), &["run", "job.toml", "--json"]).json()["inputs"]["program"]["name"].take();
+    assert_eq!(name, evil);
+}

@@ -3,7 +3,7 @@
 use super::compare::program;
 use super::run::{choice, watch_signals};
 use crate::args::{BottleneckArgs, RunsArgs};
-use crate::output::{faint, heading, note, print};
+use crate::output::{data, faint, heading, note, print};
 use crate::progress::Line;
 use crate::table::{decimal, percent, table};
 use std::sync::Arc;
@@ -38,7 +38,11 @@ pub fn bottleneck(args: BottleneckArgs) -> Result<u8, Problem> {
         write_whole(html, heat::page(&all).as_bytes())?;
         note(&faint(&format!("heat map in {}", html.display())));
     }
-    print(&if args.json { to_json(&all)? } else { shown(&all) })?;
+    if args.json {
+        data(&to_json(&all)?)?
+    } else {
+        print(&shown(&all))?
+    }
     Ok(worst)
 }
 

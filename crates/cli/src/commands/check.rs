@@ -1,7 +1,7 @@
 //! `check`: can these kernels run, and what do they need?
 
 use crate::args::CheckArgs;
-use crate::output::{bad, draw, faint, good, heading, print};
+use crate::output::{bad, data, draw, faint, good, heading, print};
 use crate::table::{grouped, percent, table};
 use serde_json::json;
 use std::path::Path;
@@ -39,7 +39,7 @@ pub fn check(args: CheckArgs) -> Result<u8, Problem> {
         }
     }
     if args.json {
-        print(&to_json(&json!({ "gpu": spec.name, "files": files }))?)?;
+        data(&to_json(&json!({ "gpu": spec.name, "files": files }))?)?;
     }
     Ok(code)
 }

@@ -2,7 +2,7 @@
 
 use super::run::{choice, watch_signals};
 use crate::args::{BaselineScheduler, CompareArgs, Size};
-use crate::output::{bad, faint, heading, note, print};
+use crate::output::{bad, data, faint, heading, note, print};
 use crate::progress::Runs;
 use crate::table::{si, table};
 use std::path::{Path, PathBuf};
@@ -33,10 +33,10 @@ pub fn compare(args: CompareArgs) -> Result<u8, Problem> {
     let comparison = comparison?;
     store::write_whole(&html, report::page(&comparison).as_bytes())?;
     if args.json {
-        print(&store::to_json(&comparison.summary())?)?;
+        data(&store::to_json(&comparison.summary())?)?;
     } else if args.csv {
         let bytes = compare::csv(&comparison.lines, &comparison.averages)?;
-        print(&String::from_utf8_lossy(&bytes))?;
+        data(&String::from_utf8_lossy(&bytes))?;
     } else {
         print(&shown_table(&comparison))?;
     }

@@ -1,7 +1,7 @@
 //! `gpus` and `show`: what can be simulated, and with which parameters.
 
 use crate::args::{JsonArgs, ShowArgs};
-use crate::output::{faint, heading, print};
+use crate::output::{data, faint, heading, print};
 use crate::table::table;
 use serde_json::{Value, json};
 use warpwatt_lab::problem::Problem;
@@ -15,7 +15,7 @@ pub fn gpus(args: JsonArgs) -> Result<u8, Problem> {
         gpu_names().into_iter().map(|name| Spec::preset(name).map_err(Problem::from_spec)).collect();
     let specs = specs?;
     if args.json {
-        print(&to_json(&specs)?)?;
+        data(&to_json(&specs)?)?;
         return Ok(0);
     }
     let row = |s: &Spec| {
@@ -63,7 +63,7 @@ pub fn show(args: ShowArgs) -> Result<u8, Problem> {
         return Err(Problem::input("show::nothing", format!("no parameter of {} mentions `{text}`", spec.name)));
     }
     if args.json {
-        print(&to_json(&listed.iter().map(|l| entry(l)).collect::<Vec<_>>())?)?;
+        data(&to_json(&listed.iter().map(|l| entry(l)).collect::<Vec<_>>())?)?;
         return Ok(0);
     }
     let row = |l: &&Listed| {

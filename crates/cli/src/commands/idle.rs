@@ -3,7 +3,7 @@
 use super::compare::program;
 use super::run::{choice, watch_signals};
 use crate::args::IdleArgs;
-use crate::output::{faint, heading, note, print};
+use crate::output::{data, faint, heading, note, print};
 use crate::progress::Line;
 use crate::table::{decimal, grouped, percent, table};
 use std::path::Path;
@@ -44,7 +44,11 @@ pub fn idle(args: IdleArgs) -> Result<u8, Problem> {
         return Err(problem);
     }
     let analysis = analyse(&finished.record, args.bet)?;
-    print(&if args.json { to_json(&analysis)? } else { shown(&analysis) })?;
+    if args.json {
+        data(&to_json(&analysis)?)?
+    } else {
+        print(&shown(&analysis))?
+    }
     Ok(finished.record.exit_code())
 }
 

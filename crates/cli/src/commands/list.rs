@@ -1,7 +1,7 @@
 //! `list`: the workloads of the suite.
 
 use crate::args::JsonArgs;
-use crate::output::print;
+use crate::output::{data, print};
 use crate::table::table;
 use serde_json::json;
 use warpwatt_lab::problem::Problem;
@@ -21,7 +21,7 @@ pub fn list(args: JsonArgs) -> Result<u8, Problem> {
                 "kernels": w.kernels,
             })
         };
-        print(&to_json(&all.iter().map(entry).collect::<Vec<_>>())?)?;
+        data(&to_json(&all.iter().map(entry).collect::<Vec<_>>())?)?;
         return Ok(0);
     }
     let row = |w: &warpwatt_workloads::Workload| {

@@ -3,7 +3,7 @@
 use super::compare::program;
 use super::run::{choice, policy, watch_signals};
 use crate::args::{MapBy, MixArgs};
-use crate::output::{bad, faint, heading, note, print};
+use crate::output::{bad, data, faint, heading, note, print};
 use crate::progress::Line;
 use crate::table::{decimal, grouped, percent, table};
 use std::sync::{Arc, Mutex};
@@ -24,7 +24,7 @@ pub fn mix(args: MixArgs) -> Result<u8, Problem> {
         write_whole(file, to_json(&record)?.as_bytes())?;
     }
     if args.json {
-        print(&to_json(&record)?)?
+        data(&to_json(&record)?)?
     } else {
         print(&shown(&record))?
     }

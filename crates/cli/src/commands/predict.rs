@@ -3,7 +3,7 @@
 use super::compare::programs;
 use super::run::{choice, watch_signals};
 use crate::args::PredictArgs;
-use crate::output::{faint, heading, note, print};
+use crate::output::{data, faint, heading, note, print};
 use crate::progress::Line;
 use crate::table::{percent, si, table};
 use serde_json::json;
@@ -40,7 +40,7 @@ pub fn predict(args: PredictArgs) -> Result<u8, Problem> {
         store::write_whole(html, predict::page(&predictions).as_bytes())?;
     }
     if args.json {
-        print(&store::to_json(&json!({ "programs": predictions, "errors": errors }))?)?;
+        data(&store::to_json(&json!({ "programs": predictions, "errors": errors }))?)?;
         return Ok(0);
     }
     let mut out: String = predictions.iter().map(shown).collect();

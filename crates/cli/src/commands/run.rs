@@ -1,7 +1,7 @@
 //! `run` and `resume`.
 
 use crate::args::{Energies, ResumeArgs, RunArgs};
-use crate::output::{faint, note, print};
+use crate::output::{data, faint, note, print};
 use crate::progress::Line;
 use crate::show;
 use std::path::{Path, PathBuf};
@@ -59,7 +59,7 @@ pub fn resume(args: ResumeArgs) -> Result<u8, Problem> {
 fn tell(finished: Finished, json: bool) -> Result<u8, Problem> {
     let code = finished.record.exit_code();
     if json {
-        print(&to_json(&finished.with_host()?)?)?;
+        data(&to_json(&finished.with_host()?)?)?;
     } else {
         print(&show::result(&finished.record, finished.host.as_ref()))?;
     }

@@ -1,7 +1,7 @@
 //! `schema`: JSON schemas for editors.
 
 use crate::args::{SchemaArgs, SchemaOf};
-use crate::output::print;
+use crate::output::data;
 use warpwatt_lab::job::file::JobFile;
 use warpwatt_lab::problem::Problem;
 use warpwatt_lab::store::to_json;
@@ -12,6 +12,6 @@ pub fn schema(args: SchemaArgs) -> Result<u8, Problem> {
         SchemaOf::Job => to_json(&schemars::schema_for!(JobFile))?,
         SchemaOf::Gpu => to_json(&warpwatt_machine::spec::schema())?,
     };
-    print(&text)?;
+    data(&text)?;
     Ok(0)
 }
