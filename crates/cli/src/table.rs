@@ -13,8 +13,9 @@ pub fn table(header: &[&str], rows: &[Vec<String>], text: usize) -> String {
         let right = column >= text;
         Cell::new(content).set_alignment(if right { CellAlignment::Right } else { CellAlignment::Left })
     };
-    if header.iter().any(|h| !h.is_empty()) {
-        let names = header.iter().map(|h| crate::output::faint(h)).enumerate();
+    let headed = header.iter().any(|h| !h.is_empty());
+    if headed {
+        let names = header.iter().map(|h| (*h).to_owned()).enumerate();
         table.set_header(Row::from(names.map(cell).collect::<Vec<_>>()));
     }
     for row in rows {
@@ -23,7 +24,12 @@ pub fn table(header: &[&str], rows: &[Vec<String>], text: usize) -> String {
     table.column_iter_mut().for_each(|column| {
         column.set_padding((1, 1)).set_constraint(ColumnConstraint::UpperBoundary(Width::Fixed(WIDEST)));
     });
-    table.lines().map(|line| line.trim_end().to_owned() + "\n").collect()
+    // Colours come last: a cell with one would be thought wider than it is.
+    let line = |(at, line): (usize, String)| match line.trim_end() {
+        names if headed && at == 0 => crate::output::faint(names) + "\n",
+        line => line.to_owned() + "\n",
+    };
+    table.lines().enumerate().map(line).collect()
 }
 
 /// Digits in groups of three.
@@ -96,6 +102,13 @@ pub fn tenths_of_percent(parts: &[u64]) -> Vec<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_header_in_colour_stands_over_its_columns() {
+        let rows = [vec!["saxpy".to_owned(), "1".to_owned()]];
+        let coloured = owo_colors::with_override(true, || table(&["kernel", "launches"], &rows, 1));
+        assert_eq!(coloured, "\u{1b}[2m kernel  launches\u{1b}[0m\n saxpy          1\n");
+    }
 
     #[test]
     fn digits_are_grouped() {
