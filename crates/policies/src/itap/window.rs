@@ -126,7 +126,7 @@ impl<'a> Sight<'a> {
         let after = start + op.busy.max(1);
         self.known |= start.wrapping_sub(1) < END;
         // The window's cycles in which they work, a bit each.
-        let from = |cycle: u32| (1 << END) - 1 << (cycle.max(1) - 1).min(END);
+        let from = |cycle: u32| ((1 << END) - 1) << (cycle.max(1) - 1).min(END);
         let works: u32 = from(start) & !from(after);
         for (cycle, wanted) in self.ahead[self.pipes.at(unit, op.fp)].iter_mut().enumerate() {
             *wanted |= lanes & 0u32.wrapping_sub(works >> cycle & 1);
