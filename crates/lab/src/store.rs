@@ -21,8 +21,17 @@ pub fn sync_directory(directory: &Path) -> std::io::Result<()> {
     File::open(directory)?.sync_all()
 }
 
-/// Writes a file whole: beside its place, made durable, then renamed.
+/// What stands there is written into, as it is: a device, a pipe, or what a link leads to. A file of another name must not
+/// take its place.
+fn stays(path: &Path) -> bool {
+    fs::symlink_metadata(path).is_ok_and(|there| !there.is_file() && !there.is_dir())
+}
+
+/// Writes a file whole: beside its place, made durable, then renamed. Devices, pipes and links are written into.
 pub fn write_whole(path: &Path, bytes: &[u8]) -> Outcome<()> {
+    if stays(path) {
+        return fs::write(path, bytes).map_err(|e| Problem::unwritable(path, &e));
+    }
     let mut partial = path.as_os_str().to_owned();
     partial.push(".partial");
     let write = || -> std::io::Result<()> {
@@ -89,6 +98,9 @@ pub fn prepare_file(path: &Path) -> Outcome<()> {
         let message = format!("`{}` is a directory, not a file", path.display());
         return Err(Problem::input("file::unwritable", message).help("give the file a name of its own"));
     }
+    if stays(path) {
+        return Ok(());
+    }
     match path.parent() {
         Some(parent) if parent.as_os_str().is_empty() => write_into(Path::new(".")),
         Some(parent) => write_into(parent),
@@ -142,6 +154,24 @@ mod tests {
             assert_eq!((problem.code(), problem.exit_code()), ("file::unwritable", 2));
         }
         assert_eq!(prepare_directory(&file).unwrap_err().code(), "store::not-a-directory");
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn what_a_link_leads_to_is_written_and_devices_stay() {
+        let folder = tempfile::tempdir().unwrap();
+        let (target, link, null) =
+            (folder.path().join("target"), folder.path().join("link"), folder.path().join("null"));
+        fs::write(&target, "long before").unwrap();
+        std::os::unix::fs::symlink(&target, &link).unwrap();
+        std::os::unix::fs::symlink("/dev/null", &null).unwrap();
+        for path in [&link, &null] {
+            prepare_file(path).unwrap();
+            write_whole(path, b"now").unwrap();
+            assert!(fs::symlink_metadata(path).unwrap().is_symlink());
+        }
+        assert_eq!(fs::read(&target).unwrap(), b"now");
+        assert!(!fs::metadata(&null).unwrap().is_file());
     }
 
     #[test]
