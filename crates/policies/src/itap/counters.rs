@@ -189,6 +189,12 @@ mod tests {
         for value in 0..=255u8 {
             assert_eq!(at(value).high(&rules), value >> 7 == 1);
         }
+        for share in [0.0, 0.1, 0.25, 0.4, 0.75, 1.0] {
+            let rules = Rules::new(256, share, Update::Simple);
+            (0..=255u8).for_each(|v| {
+                assert_eq!(Counters::of(v).high(&rules) == u32::MAX, v >= rules.threshold, "{v} {share}")
+            });
+        }
     }
 
     #[test]

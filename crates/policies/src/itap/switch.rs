@@ -487,14 +487,9 @@ impl Switch {
         let state = &mut self.state;
         let count = self.pipes.units.min(MOST_UNITS);
         let units = &mut state.units[..count];
-        if let [unit] = units {
-            // Whose lanes are awake matters only where there is a choice.
-            unit.busy = within(now, state.free_at[0]);
-        } else {
-            for (u, unit) in units.iter_mut().enumerate() {
-                let asleep = |fp| state.lines[self.pipes.at(u, fp)].sleepy();
-                *unit = Unit { busy: within(now, state.free_at[u]), asleep: [asleep(false), asleep(true)] };
-            }
+        for (u, unit) in units.iter_mut().enumerate() {
+            let asleep = |fp| state.lines[self.pipes.at(u, fp)].sleepy();
+            *unit = Unit { busy: within(now, state.free_at[u]), asleep: [asleep(false), asleep(true)] };
         }
         let mut sight = Sight::new(&self.pipes, within(now, state.blocked), units, &mut state.ahead);
         give(&mut sight);

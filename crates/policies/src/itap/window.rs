@@ -64,16 +64,14 @@ impl<'a> Sight<'a> {
     #[inline(always)]
     pub fn add(&mut self, op: &Ahead) -> bool {
         let from = self.last.max(op.soonest - 1);
-        let single = self.units.len() == 1;
-        let best = if single { 0 } else { self.best(op, from) };
+        let best = self.best(op, from);
         let start = self.units[best].busy.max(from);
         if start > END {
             return false;
         }
         self.last = start;
-        let after = self.enter(best, op, start);
-        // Behind it a single SP starts nothing before it is free again.
-        !single || after <= END
+        self.enter(best, op, start);
+        true
     }
 
     /// Of several SPs the one in which it can start first, not before `from`; of those one whose lanes are awake.
