@@ -240,7 +240,8 @@ impl Engine<'_, '_> {
         let all = u64::MAX >> (64 - count);
         let share = count.div_ceil(threads.clamp(1, count));
         let workers = count.div_ceil(share) - 1;
-        let own = |i: usize| all >> (count - share.min(count)) << (i * share) & all;
+        // This thread's share is the last and smallest: it has the memory side as well.
+        let own = |i: usize| all >> (count - share.min(count)) << ((workers - i) * share) & all;
         std::thread::scope(|scope| {
             for i in 1..=workers {
                 let (shared, own) = (&shared, own(i));
