@@ -17,7 +17,7 @@ use warpwatt_simt::launch::Launch;
 use warpwatt_simt::memory::GlobalMemory;
 
 /// Increased with every change of the format.
-const VERSION: u32 = 8;
+const VERSION: u32 = 9;
 const LEVEL: i32 = 1;
 
 /// Why a snapshot cannot be used.

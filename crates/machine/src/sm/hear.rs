@@ -59,7 +59,7 @@ impl Hear<'_> {
         self.observe(if hit { Event::Hit { warp, line } } else { Event::Miss { warp, line } });
     }
 
-    /// A miss has taken the place of a line in the L1 data cache.
+    /// A line has left the L1 data cache: a miss took its place, or a store wrote to it.
     #[inline(always)]
     pub fn evicted(&mut self, line: u64) {
         self.observe(Event::Evicted { line });

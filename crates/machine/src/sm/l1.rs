@@ -241,7 +241,7 @@ impl L1 {
             return (Outcome::QueueFull, found.is_some());
         }
         if let Some(at) = found {
-            self.tags.evict(at);
+            self.evicted = self.tags.evict(at).map(|old| old.address);
         }
         let mut request = self.request(RequestKind::Write, line, sectors, warp);
         if local {

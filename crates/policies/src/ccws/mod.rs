@@ -9,7 +9,8 @@
 //! *Decisions*: victim tags are fully associative and the least recent makes room. A hit never lowers a score
 //! (`on_hit=add` adds to it instead of setting it). Who may load is settled every `settle` cycles, when a scheduler with
 //! a ready warp asks; the warp at the top of the stack always may. Among warps that may issue the order is greedy, then
-//! oldest, as in the paper. Stores and atomics are not held.
+//! oldest, as in the paper. Stores and atomics are not held. A line that a store evicts has left the L1 as well. Each launch
+//! begins with an empty L1, and so with no victim tags, scores or counts.
 
 pub mod score;
 
@@ -125,6 +126,12 @@ struct Shared {
 }
 
 impl Shared {
+    /// A launch begins: the L1 is empty, other warps will come, and instructions and losses are counted anew.
+    fn begin(&self) {
+        self.detector().begin();
+        self.issued.store(0, Ordering::Relaxed);
+    }
+
     fn detector(&self) -> MutexGuard<'_, Detector> {
         self.detector.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -144,6 +151,7 @@ impl ObserverHook for Watch {
             Event::Slot(Slot::Issued, n) => {
                 shared.issued.fetch_add(n, Ordering::Relaxed);
             }
+            Event::Launch => shared.begin(),
             Event::Evicted { line } => shared.detector().evicted(&shared.rules, line),
             Event::Miss { warp, line } => {
                 let (issued, cutoff) = (shared.issued.load(Ordering::Relaxed), shared.cutoff.load(Ordering::Relaxed));
@@ -213,7 +221,7 @@ impl Hook for Order {
     }
 
     fn report(&self, _: u64, report: &mut Report) {
-        report.add("ccws.lost_hits", self.shared.detector().lost_hits);
+        report.add("ccws.lost_hits", self.shared.detector().all_lost_hits());
         report.add("ccws.settled", self.state.settled);
         report.add("ccws.held", self.state.held_sum);
     }

@@ -25,8 +25,9 @@ pub struct Detector {
     victims: Vec<VecDeque<u64>>,
     /// Scores above the base, and the cycle in which they were that.
     scores: Vec<(u64, u64)>,
-    /// Misses on lines that the warp itself had brought and lost.
+    /// Misses on lines that the warp itself had brought and lost, in this launch and in those before.
     pub lost_hits: u64,
+    before: u64,
 }
 
 impl Detector {
@@ -37,7 +38,18 @@ impl Detector {
             victims: vec![VecDeque::new(); warps],
             scores: vec![(0, 0); warps],
             lost_hits: 0,
+            before: 0,
         }
+    }
+
+    /// A launch begins: nothing is remembered of the last one.
+    pub fn begin(&mut self) {
+        *self = Detector { before: self.all_lost_hits(), ..Detector::new(self.victims.len()) };
+    }
+
+    /// Lost hits of all launches.
+    pub fn all_lost_hits(&self) -> u64 {
+        self.before + self.lost_hits
     }
 
     /// A line has left the cache: it becomes a victim tag of the warp that brought it.
@@ -139,6 +151,24 @@ mod tests {
         assert_eq!(one, 8 * 400 / 1000);
         loses(&mut d, &adds, 0);
         assert_eq!(d.above(1, 0), one + 2 * 8 * 400 / 1000);
+    }
+
+    #[test]
+    fn a_launch_begins_with_nothing_lost() {
+        let mut d = Detector::new(4);
+        d.missed(&RULES, 0, 1, 64, 1000, 400);
+        d.evicted(&RULES, 64);
+        d.missed(&RULES, 0, 1, 64, 10, 400);
+        assert_eq!((d.lost_hits, d.above(1, 0)), (1, 220));
+        d.begin();
+        assert_eq!((d.lost_hits, d.above(1, 0), d.all_lost_hits()), (0, 0, 1));
+        // Whose line it was in the last launch says nothing: warp 2 brings it now, and loses it.
+        d.missed(&RULES, 9, 2, 64, 1000, 400);
+        d.evicted(&RULES, 64);
+        d.missed(&RULES, 9, 1, 64, 1000, 400);
+        assert_eq!(d.lost_hits, 0);
+        d.missed(&RULES, 9, 2, 64, 1000, 400);
+        assert_eq!((d.lost_hits, d.all_lost_hits()), (1, 2));
     }
 
     #[test]
