@@ -8,7 +8,7 @@
 //!
 //! *Decisions*: cycles are issue slots over schedulers. C_idle are slots without a warp, at a barrier or draining; C_mem
 //! those on loads, on the order of atomics, and behind a load/store port that takes no more (`port=false` leaves these
-//! out). An SM that holds no warp decides nothing.
+//! out). An SM that holds no warp decides nothing, nor does any at the end of an interval in which a launch began.
 
 use crate::error::PolicyError;
 use crate::parameters::{number, plain};
@@ -99,7 +99,8 @@ struct Governor {
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 struct State {
     sms: Vec<Sm>,
-    launch: u32,
+    /// A launch has begun amid the present interval: its counts are not a whole one's.
+    amid: bool,
     fewer: u64,
     more: u64,
     /// Means over the SMs of the last interval: idle cycles, memory cycles, CTAs.
@@ -144,7 +145,8 @@ impl GovernorHook for Governor {
 
     fn launch(&mut self, launch: &LaunchView<'_>) -> Vec<Order> {
         let limit = (launch.ctas_per_sm / 2).max(1);
-        self.state.launch = launch.index;
+        // The first one begins with the run, and with an interval.
+        self.state.amid = launch.index > 0;
         self.state.sms.iter_mut().for_each(|sm| *sm = Sm { limit, slots: [0; 2] });
         (0..self.state.sms.len()).map(|sm| Order::CtaLimit { sm, limit }).collect()
     }
@@ -152,12 +154,13 @@ impl GovernorHook for Governor {
     fn decide(&mut self, chip: &ChipView<'_>) -> Vec<Order> {
         let mut orders = Vec::new();
         let mut sums = [0; 3];
+        let amid = std::mem::take(&mut self.state.amid);
         for (sm, view) in chip.sms.iter().enumerate() {
             let slots = self.slots(view);
             let Some(own) = self.state.sms.get_mut(sm) else { continue };
             let [idle, memory] = [0, 1].map(|i| (slots[i] - own.slots[i]) / self.schedulers);
             own.slots = slots;
-            let wanted = if view.ctas == 0 { 0 } else { decide(&self.parameters, idle, memory) };
+            let wanted = if amid || view.ctas == 0 { 0 } else { decide(&self.parameters, idle, memory) };
             let limit = own.limit.saturating_add_signed(wanted).clamp(1, chip.launch.ctas_per_sm.max(1));
             if limit != own.limit {
                 self.state.fewer += (limit < own.limit) as u64;
@@ -188,5 +191,33 @@ mod tests {
         assert_eq!([decide(16, 2000), decide(15, 127), decide(0, 0)], [1, 1, 1]);
         assert_eq!([decide(15, 128), decide(15, 383)], [0, 0]);
         assert_eq!([decide(15, 384), decide(0, 2048)], [-1, -1]);
+    }
+
+    #[test]
+    fn an_interval_in_which_a_launch_began_decides_nothing() {
+        let state = State { sms: vec![Sm::default()], ..State::default() };
+        let mut governor = Governor { parameters: Parameters::default(), schedulers: 2, state };
+        // Nothing but issued slots: few memory cycles call for one CTA more.
+        let sms = [SmView { ctas: 1, slots: vec![0; warpwatt_machine::stats::SLOTS], ..SmView::default() }];
+        let launch = |index| LaunchView { index, kernel: "k", ctas: 99, warps_per_cta: 8, ctas_per_sm: 6 };
+        let mut orders = |index: u32, begins: bool| {
+            if begins {
+                governor.launch(&launch(index));
+            }
+            let launch = launch(index);
+            let chip = ChipView {
+                time: 0,
+                cycle: 0,
+                launch,
+                core_mhz: 700.0,
+                dram_mhz: 924.0,
+                sms: &sms,
+                activity: &[],
+                futures: &[],
+            };
+            governor.decide(&chip).len()
+        };
+        assert_eq!([orders(0, true), orders(0, false)], [1, 1]);
+        assert_eq!([orders(1, true), orders(1, false), orders(1, false)], [0, 1, 1]);
     }
 }
