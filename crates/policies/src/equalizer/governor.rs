@@ -21,8 +21,8 @@ pub struct Governor {
 
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 struct State {
-    /// CTAs of each SM, by kernel.
-    blocks: BTreeMap<String, Vec<Blocks>>,
+    /// CTAs of each SM, by kernel and by how many fit: the same kernel may come with other blocks.
+    blocks: BTreeMap<(String, u32), Vec<Blocks>>,
     epochs: u64,
     /// SM-epochs by kind of decision.
     kinds: [u64; KINDS.len()],
@@ -58,7 +58,7 @@ impl Governor {
 
     fn blocks(&mut self, launch: &LaunchView<'_>) -> &mut Vec<Blocks> {
         let fit = vec![Blocks::new(launch.ctas_per_sm); self.sms];
-        self.state.blocks.entry(launch.kernel.to_owned()).or_insert(fit)
+        self.state.blocks.entry((launch.kernel.to_owned(), launch.ctas_per_sm)).or_insert(fit)
     }
 
     /// Every SM's decision; its number of CTAs may change.
@@ -134,12 +134,7 @@ impl GovernorHook for Governor {
             self.state.blocks.clear();
         }
         let blocks = self.blocks(launch);
-        let limit = |(sm, own): (usize, &mut Blocks)| {
-            // The same kernel may come with other blocks.
-            own.limit = own.limit.clamp(1, launch.ctas_per_sm.max(1));
-            Order::CtaLimit { sm, limit: own.limit }
-        };
-        blocks.iter_mut().enumerate().map(limit).collect()
+        blocks.iter().enumerate().map(|(sm, own)| Order::CtaLimit { sm, limit: own.limit }).collect()
     }
 
     fn decide(&mut self, chip: &ChipView<'_>) -> Vec<Order> {
@@ -275,6 +270,9 @@ mod tests {
             assert_eq!(again[3], if at_launch == AtLaunch::Keep { 5 } else { 6 });
             let smaller = LaunchView { ctas_per_sm: 4, ..kernel("k") };
             assert_eq!(limits(g.launch(&smaller)), [4; SMS]);
+            // That few of its large CTAs fit is no reason to let fewer of its small ones run.
+            let larger = LaunchView { ctas_per_sm: 8, ..kernel("k") };
+            assert_eq!(limits(g.launch(&larger)), [8; SMS]);
         }
     }
 }

@@ -11,10 +11,11 @@
 //!
 //! *Decisions*, where the paper is silent: comparisons are of averages over an epoch's samples. A majority is more than
 //! half of all SMs, those that ask for nothing included; an SM without work votes by line 21. "Maintain" is a step towards
-//! the normal level (`maintain=hold` leaves it). A kernel that is launched again begins with the numbers of CTAs that it
-//! ended with (`at_launch=reset`: with the most). A paused CTA is the youngest, the first to go on the oldest of those
-//! paused. A ready load/store instruction counts in X_mem only while the load/store unit takes no more (§IV-A); one that
-//! lost to another warp counts nowhere. A warp that waits for its own atomics is waiting. On a GPU whose levels are not
+//! the normal level (`maintain=hold` leaves it). A kernel that is launched again, with as many CTAs that fit, begins with
+//! the numbers of CTAs that it ended with (`at_launch=reset`: with the most). Epochs and samples run on over launches; an epoch's
+//! end is judged by the kernel that then runs. A paused CTA is the youngest, the first to go on the oldest of those
+//! paused. A ready load/store instruction counts in X_mem only while the load/store unit takes no more, after the cycle's
+//! issue (§IV-A: "the maximum number of instructions … have been issued"); one that lost its slot to arithmetic counts nowhere. A warp that waits for its own atomics is waiting. On a GPU whose levels are not
 //! ±15 % the steps are its levels next to the nominal one, and a step that it lacks is the nominal one.
 //!
 //! Left out: the energy of the counters and of the decision, which the paper finds negligible (§V-A2).
