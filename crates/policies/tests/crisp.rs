@@ -192,14 +192,17 @@ fn two_controllers_are_refused_and_models_go_with_one() {
 
 #[test]
 fn energy_prediction_of_section_4() {
-    let energies = Energies { sm_dynamic: 40.0, sm_static: 20.0, rest_dynamic: 30.0, rest_static: 10.0 };
+    let energies = Energies { sm_dynamic: 40.0, clock: 16.0, sm_static: 20.0, rest_dynamic: 14.0, rest_static: 10.0 };
     let state = |mhz, volts| PState { mhz, volts };
     let (from, to) = (state(700.0, 1.0), state(350.0, 0.75));
     let at = |longer, dynamic| energies.at(from, to, longer, dynamic);
     assert_eq!(energies.at(from, from, 1.0, DynamicEnergy::Power), 100.0);
-    // (20 × 0.75 + 10) × 1.5 + 40 × 0.75² × ½ + 30, and without the ½.
-    assert_eq!(at(1.5, DynamicEnergy::Power), 37.5 + 11.25 + 30.0);
-    assert_eq!(at(1.5, DynamicEnergy::Work), 37.5 + 22.5 + 30.0);
+    // (20 × 0.75 + 10) × 1.5 + (40 + 16) × 0.75² × ½ + 14; then without the ½, but for the clock tree, which ticks half as
+    // often for 1.5 times as long.
+    assert_eq!(at(1.5, DynamicEnergy::Power), 37.5 + 15.75 + 14.0);
+    assert_eq!(at(1.5, DynamicEnergy::Work), 37.5 + 22.5 + 6.75 + 14.0);
+    // Bound by its SMs it ticks as often: V² alone.
+    assert_eq!(at(2.0, DynamicEnergy::Work), 50.0 + 31.5 + 14.0);
 }
 
 #[test]

@@ -6,7 +6,7 @@
 //! model makes of the interval's activity, with its default options (*decision*: a controller does not know under which
 //! options the run is accounted).
 //!
-//! Costs: the controller's software takes `software` SM cycles in which nothing issues, once per decision; the machine
+//! Costs: while the controller's software runs nothing issues, once per decision; the machine
 //! halts the SMs for the transition time of the GPU when the P-state changes.
 
 use super::Upwards;
@@ -33,7 +33,7 @@ pub struct Setup {
     pub dynamic: DynamicEnergy,
     /// Interval, µs.
     pub interval_us: f64,
-    /// SM cycles of the controller's software.
+    /// Cycles of the controller's software, at the GPU's nominal SM clock.
     pub software: u64,
     /// Power model.
     pub power: PowerModel,
@@ -95,6 +95,11 @@ impl Controller {
         Controller { setup, states, spec: spec.clone(), transition_us, own }
     }
 
+    /// SM cycles at a clock in which the software runs: it runs elsewhere, so its time is the same at every clock.
+    fn software(&self, mhz: f64) -> f64 {
+        self.setup.software as f64 * mhz / self.spec.core_mhz
+    }
+
     fn nearest(&self, mhz: f64) -> usize {
         let off = |s: &PState| (s.mhz - mhz).abs();
         let nearest = self.states.iter().enumerate().min_by(|a, b| off(a.1).total_cmp(&off(b.1)));
@@ -124,8 +129,7 @@ impl Controller {
                 let in_sm = at < SM_COMPONENTS;
                 let (dynamic, leakage) = match in_sm {
                     true => (&mut sum.sm_dynamic, &mut sum.sm_static),
-                    // The clock tree's power is the SMs' clock's.
-                    false if at == Component::Clock as usize => (&mut sum.sm_dynamic, &mut sum.rest_static),
+                    false if at == Component::Clock as usize => (&mut sum.clock, &mut sum.rest_static),
                     false => (&mut sum.rest_dynamic, &mut sum.rest_static),
                 };
                 *dynamic += e.dynamic;
@@ -164,7 +168,7 @@ impl GovernorHook for Controller {
     fn interval(&self) -> u64 {
         // Whole intervals of time: after a change of clock the cycles before it have the old length.
         let (from, to) = (self.own.from, self.own.to);
-        let before = if from == to { 0.0 } else { self.setup.software as f64 / from + self.transition_us };
+        let before = if from == to { 0.0 } else { self.software(from) / from + self.transition_us };
         let after = (self.setup.interval_us - before).max(0.0);
         ((before * from + after * to).round() as u64).max(1)
     }
@@ -193,7 +197,7 @@ impl GovernorHook for Controller {
             energy: outlooks[best].energy / here.energy,
         };
         self.own.decisions += 1;
-        let mut orders = vec![Order::Halt(self.setup.software)];
+        let mut orders = vec![Order::Halt(self.software(chip.core_mhz).round() as u64)];
         let state = self.states[best];
         if state.mhz != chip.core_mhz {
             self.own.switches += 1;

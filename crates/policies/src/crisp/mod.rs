@@ -21,8 +21,10 @@
 //! *Decisions*: SM cycles without a warp, and cycles in which the controller's software or a change of P-state keeps the
 //! SMs from issuing, count for nothing. Cycles in which all warps that are left wait for their stores are store stalls
 //! (`store_wait`; by the letter of rule D they are computation). When an interval ends, what is outstanding counts up to
-//! there, and is stamped anew. Dynamic energy is predicted by the work done, ∝ V² (`dynamic`): §4 writes power at the
-//! P-state (∝ V²f) times the present time, which promises a slower clock more than it keeps (`dynamic=power`).
+//! there, and is stamped anew. Dynamic energy is predicted by the work done, ∝ V² (`dynamic`), but that of the clock tree,
+//! which takes V²f as long as time passes: §4 writes power at the P-state (∝ V²f) times the present time for all of it, which
+//! promises a slower clock more than it keeps (`dynamic=power`). The software's 109 cycles were measured on a CPU (§4), whose
+//! clock is not said and does not follow the SMs': they take the time of as many cycles of the nominal SM clock.
 //! Towards a higher clock all of the load critical path stays, as §5.2 writes it: a controller that has slowed down a kernel
 //! with much computation under loads then sees no gain in going back. `upwards=stalls` scales that computation too.
 
@@ -83,11 +85,11 @@ policy_parameters! {
     Controlling {
         /// Time between two decisions.
         interval_us: f64 = 10.0, number("µs", 1.0, 1e6).from("CRISP §4");
-        /// SM cycles without issue that a decision costs.
-        software_cycles: u32 = 109, number("SM cycles", 0.0, 1e6).from("CRISP §4");
+        /// Time without issue that a decision costs, in cycles of the nominal SM clock.
+        software_cycles: u32 = 109, number("cycles", 0.0, 1e6).from("CRISP §4");
         /// Time that `energy` may lose against the highest clock.
         loss: f64 = 0.01, number("1", 0.0, 10.0).from("CRISP §5.4");
-        /// Dynamic energy at another P-state: `power` (V²f × present time) or `work` (V²).
+        /// Dynamic energy at another P-state: `power` (V²f × present time) or `work` (V²; of the clock tree V²f × new time).
         dynamic: DynamicEnergy = DynamicEnergy::Work, plain().from("decision; CRISP §4 writes `power`");
         /// What CRISP and CRISP-L keep towards a higher clock: the load critical `path`, or `stalls` alone.
         upwards: Upwards = Upwards::Path, plain().from("CRISP §5.2");

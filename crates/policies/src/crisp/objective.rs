@@ -21,7 +21,8 @@ policy_choices! {
     DynamicEnergy {
         /// Power at that P-state (∝ V²f) times the present time, as CRISP §4 writes it.
         Power = "power",
-        /// The same work at that voltage: ∝ V².
+        /// The same work at that voltage, ∝ V²; the clock tree, which works as long as time passes, at its power there, ∝ V²f,
+        /// over the new time.
         Work = "work",
     }
 }
@@ -38,8 +39,10 @@ pub struct PState {
 /// Energy over the interval, joules.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Energies {
-    /// Dynamic, of what has the SMs' clock.
+    /// Dynamic, of the SMs.
     pub sm_dynamic: f64,
+    /// Of the clock tree, which has the SMs' clock.
+    pub clock: f64,
     /// Static, of the SMs.
     pub sm_static: f64,
     /// Dynamic, of the rest.
@@ -53,12 +56,13 @@ impl Energies {
     /// static power ∝ V over the new time, dynamic energy by `dynamic`, that of the rest unchanged.
     pub fn at(&self, from: PState, to: PState, longer: f64, dynamic: DynamicEnergy) -> f64 {
         let volts = to.volts / from.volts;
-        let clock = match dynamic {
-            DynamicEnergy::Power => to.mhz / from.mhz,
-            DynamicEnergy::Work => 1.0,
+        let faster = to.mhz / from.mhz;
+        let (work, ticks) = match dynamic {
+            DynamicEnergy::Power => (faster, faster),
+            DynamicEnergy::Work => (1.0, faster * longer),
         };
         (self.sm_static * volts + self.rest_static) * longer
-            + self.sm_dynamic * volts * volts * clock
+            + (self.sm_dynamic * work + self.clock * ticks) * volts * volts
             + self.rest_dynamic
     }
 }

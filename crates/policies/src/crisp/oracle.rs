@@ -18,6 +18,7 @@ use warpwatt_power::PowerModel;
 pub struct Oracle {
     objective: Objective,
     interval_us: f64,
+    transition_us: f64,
     states: Vec<PState>,
     power: PowerModel,
     own: Own,
@@ -26,6 +27,8 @@ pub struct Oracle {
 /// What a checkpoint keeps.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 struct Own {
+    /// The clock before the last decision, and the one that it chose.
+    from: f64,
     mhz: f64,
     decisions: u64,
     switches: u64,
@@ -40,8 +43,9 @@ impl Oracle {
     /// An oracle of a GPU.
     pub fn new(objective: Objective, interval_us: f64, power: PowerModel, spec: &Spec) -> Oracle {
         let states = states(spec);
-        let own = Own { mhz: spec.core_mhz, chosen: vec![0; states.len()], ..Own::default() };
-        Oracle { objective, interval_us, states, power, own }
+        let own = Own { from: spec.core_mhz, mhz: spec.core_mhz, chosen: vec![0; states.len()], ..Own::default() };
+        let transition_us = spec.dvfs.transition_ns / 1000.0;
+        Oracle { objective, interval_us, transition_us, states, power, own }
     }
 
     /// Time and energy for a warp instruction.
@@ -76,7 +80,11 @@ impl Hook for Oracle {
 
 impl GovernorHook for Oracle {
     fn interval(&self) -> u64 {
-        ((self.interval_us * self.own.mhz).round() as u64).max(1)
+        // Whole intervals of time: until a change takes effect cycles have the old length.
+        let (from, to) = (self.own.from, self.own.mhz);
+        let before = if from == to { 0.0 } else { self.transition_us };
+        let after = (self.interval_us - before).max(0.0);
+        ((before * from + after * to).round() as u64).max(1)
     }
 
     fn foresees(&self) -> Option<Foresight> {
@@ -91,7 +99,7 @@ impl GovernorHook for Oracle {
             (self.own.time, self.own.energy) = (best.time / fastest.time, best.energy / fastest.energy);
         }
         self.own.decisions += 1;
-        self.own.mhz = best.state.mhz;
+        (self.own.from, self.own.mhz) = (chip.core_mhz, best.state.mhz);
         if let Some(at) = self.states.iter().position(|s| s.mhz == best.state.mhz) {
             self.own.chosen[at] += 1;
         }
