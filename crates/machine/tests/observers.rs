@@ -10,12 +10,11 @@ use warpwatt_machine::spec::Spec;
 use warpwatt_machine::stats::RunStats;
 use warpwatt_machine::{Control, Gpu, Options};
 
-const KINDS: usize = 6;
 
 /// Cycles by kind, requests, and the sum of the data cache's miss latencies.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 struct Watch {
-    kinds: [u64; KINDS],
+    kinds: [u64; CYCLE_KINDS],
     requested: u64,
     answered: u64,
     launches: u64,

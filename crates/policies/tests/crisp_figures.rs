@@ -214,3 +214,25 @@ fn halted_and_empty_cycles_are_not_time() {
     // Two requests of one instruction are one load until the second is answered.
     assert_eq!(o.take(), Totals { cycles: 17, memory: 15, load_stall: 15, store_stall: 2 });
 }
+
+#[test]
+fn a_stall_beside_an_arithmetic_hazard_is_crisps_alone() {
+    let cycles = [passed(LoadStall, 4), passed(CycleKind::MixedStall, 6), passed(Compute, 10)];
+    let (mut crisp, mut stall) = (observer::<Crisp>(), observer::<Stall>());
+    for event in cycles {
+        crisp.event(0, event);
+        stall.event(0, event);
+    }
+    assert_eq!(crisp.take(), Totals { cycles: 20, memory: 10, load_stall: 10, store_stall: 0 });
+    assert_eq!(stall.take().memory, 4);
+}
+
+#[test]
+fn instruction_misses_are_none_of_miss() {
+    let mut o = observer::<Miss>();
+    for (cache, cycles) in [(L1Cache::Instruction, 20), (L1Cache::Data, 20)] {
+        o.event(0, Event::Requested(Outstanding { cache, entry: 0 }));
+        o.event(0, passed(LoadStall, cycles));
+    }
+    assert_eq!(o.take().memory, LATENCY);
+}

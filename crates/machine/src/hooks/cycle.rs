@@ -4,7 +4,9 @@
 //! Where the paper is silent:
 //!
 //! - a transaction that waits for the one before it of the same instruction counts as a bank conflict of the cache
-//!   (rule A): both are resolved at the pipeline's own speed;
+//!   (rule A) unless that one waits for an MSHR, a line or a queue: both are resolved at the pipeline's own speed;
+//! - models before CRISP count only cycles in which the SM is "fully stalled for memory" (§3.3): of the load stalls those with
+//!   an arithmetic hazard or an instruction issued beside them are [`CycleKind::MixedStall`];
 //! - atomics and loads that bypass the L1s are outstanding loads, and a warp that waits for its atomics waits on a memory
 //!   operation;
 //! - a cycle in which all that is left waits for stores (at a fence, or to retire) has a kind of its own,
@@ -18,8 +20,11 @@ use serde::{Deserialize, Serialize};
 pub enum CycleKind {
     /// Scales with the clock.
     Compute,
-    /// Waits for a load.
+    /// Waits for a load, and for nothing else.
     LoadStall,
+    /// A load stall by rule B or the dual-issue rule, beside an arithmetic hazard or an instruction that issues. Models before
+    /// CRISP count it as computation (§3.3, "Complex stall classification").
+    MixedStall,
     /// Waits because the queues towards memory are full, no load being outstanding.
     StoreStall,
     /// All warps that are left wait for their stores.
@@ -95,7 +100,9 @@ impl CycleFacts {
         let (busy, hindered) = (CycleKind::Compute, self.arithmetic);
         let idle = if self.load || self.fetch {
             // (B)
-            if self.memory || !self.arithmetic && (self.full || self.fetch) {
+            if self.memory && self.arithmetic {
+                CycleKind::MixedStall
+            } else if self.memory || !self.arithmetic && (self.full || self.fetch) {
                 CycleKind::LoadStall
             } else {
                 CycleKind::Compute
@@ -107,7 +114,12 @@ impl CycleFacts {
             CycleKind::StoreWait
         };
         // (D): what else is not idle computes.
-        let partly = if hindered || idle == CycleKind::StoreWait { busy } else { idle };
+        let partly = match idle {
+            _ if hindered => busy,
+            CycleKind::StoreWait => busy,
+            CycleKind::LoadStall => CycleKind::MixedStall,
+            kind => kind,
+        };
         Kinds { idle, partly, busy }
     }
 }
@@ -157,7 +169,7 @@ mod tests {
     #[test]
     fn one_issued_is_busy_only_beside_an_arithmetic_hazard() {
         let waiting = CycleFacts { memory: true, ..IDLE };
-        assert_eq!(waiting.kinds().of(1, 2), CycleKind::LoadStall);
+        assert_eq!(waiting.kinds().of(1, 2), CycleKind::MixedStall);
         assert_eq!(CycleFacts { arithmetic: true, ..waiting }.kinds().of(1, 2), CycleKind::Compute);
     }
 
@@ -165,8 +177,8 @@ mod tests {
     fn of_four_schedulers_all_must_issue() {
         let waiting = CycleFacts { memory: true, ..IDLE };
         assert_eq!([0, 1, 3, 4].map(|issued| waiting.kinds().of(issued, 4)), {
-            use CycleKind::{Compute, LoadStall};
-            [LoadStall, LoadStall, LoadStall, Compute]
+            use CycleKind::{Compute, LoadStall, MixedStall};
+            [LoadStall, MixedStall, MixedStall, Compute]
         });
     }
 
@@ -186,7 +198,8 @@ mod tests {
     fn rule_b_in_its_order() {
         // A RAW hazard on memory comes before an arithmetic one, that before full queues, those before a fetch stall.
         let all = CycleFacts { memory: true, arithmetic: true, full: true, fetch: true, ..IDLE };
-        assert_eq!(idle(all), CycleKind::LoadStall);
+        assert_eq!(idle(all), CycleKind::MixedStall);
+        assert_eq!(idle(CycleFacts { arithmetic: false, ..all }), CycleKind::LoadStall);
         assert_eq!(idle(CycleFacts { memory: false, ..all }), CycleKind::Compute);
         let full = CycleFacts { full: true, ..IDLE };
         assert_eq!(idle(full), CycleKind::LoadStall);

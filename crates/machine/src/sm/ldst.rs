@@ -437,7 +437,8 @@ impl Ldst {
         self.unsent || self.held_up != 0
     }
 
-    /// Parts of one instruction take turns at shared memory's banks or at the cache's port.
+    /// Parts of one instruction take turns at shared memory's banks or at the cache's port, and neither waits for an MSHR, a
+    /// line or a queue.
     #[inline(always)]
     pub fn conflict(&self) -> bool {
         let takes_turns = |i: usize| {
@@ -445,7 +446,8 @@ impl Ldst {
             let list = &self.lists[d.flight.slot() as usize];
             (d.next > 0 && (d.next as usize) < list.transactions.len()) || list.shared_cycles > 1
         };
-        !self.unsent && self.dispatched != 0 && (0..self.count).any(|i| self.dispatched >> i & 1 != 0 && takes_turns(i))
+        let dispatched = self.dispatched & !self.held_up;
+        !self.unsent && dispatched != 0 && (0..self.count).any(|i| dispatched >> i & 1 != 0 && takes_turns(i))
     }
 
     /// The end of the L1's delay line.
@@ -456,6 +458,9 @@ impl Ldst {
             self.groups[i].why
         } else if d.store {
             let (outcome, present) = self.l1d.write(d.line, d.sectors, d.id as u32, d.local);
+            if let Some(line) = self.l1d.evicted.take() {
+                hear.evicted(line);
+            }
             if matches!(outcome, Outcome::Hit | Outcome::Miss) {
                 hear.counts.counters.l1d_writes += 1;
                 hear.counts.counters.l1d_write_hits += present as u64;

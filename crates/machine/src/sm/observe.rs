@@ -35,10 +35,6 @@ impl Sm {
         facts.load = self.ldst.awaits() | fetching;
         facts.memory = free & w.on_memory | alive & w.on_atomic != 0;
         let ready = free & w.buffered & w.clear;
-        // Beside a hazard on memory an arithmetic one tells only what a cycle is in which something issues.
-        if facts.load & facts.memory & (ready == 0) {
-            return facts.kinds();
-        }
         let raw = free & w.buffered & !(w.clear | w.on_memory);
         let taken = |port| if self.collector.free(port) { 0 } else { w.port[port as usize] };
         facts.arithmetic = raw | ready & (taken(Port::Sp) | taken(Port::Sfu)) != 0;
@@ -47,8 +43,20 @@ impl Sm {
         }
         facts.fetch = fetching & (w.on_fetch != 0);
         facts.full = self.ldst.full();
-        facts.stores = free == 0 && alive & w.asleep == 0 && w.on_fence | w.resident & w.finished != 0;
+        facts.stores = free == 0 && alive & w.asleep == 0 && self.awaits_stores();
         facts.kinds()
+    }
+
+    /// Some warp waits for its stores, at a fence or to retire.
+    fn awaits_stores(&self) -> bool {
+        let w = &self.warps;
+        let mut ended = w.resident & w.finished;
+        let mut stores = w.on_fence != 0;
+        while ended != 0 && !stores {
+            stores = w.of[ended.trailing_zeros() as usize].stores != 0;
+            ended &= ended - 1;
+        }
+        stores
     }
 
     /// Instructions issued since the launch began.

@@ -8,6 +8,17 @@ use serde::{Deserialize, Serialize};
 use std::fmt::Debug;
 use warpwatt_machine::hooks::{L1Cache, Outstanding};
 
+/// Cycles by what they were.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Passed {
+    /// All in which the SM had warps and could issue.
+    pub all: u64,
+    /// Load stalls by CRISP's rules (§3.5).
+    pub load_stall: u64,
+    /// Those of them in which nothing issued and nothing but memory was waited for.
+    pub full_stall: u64,
+}
+
 /// A model's way of counting T_Memory.
 pub trait Model: Clone + Debug + Send + Serialize + DeserializeOwned + 'static {
     /// Its name.
@@ -24,9 +35,9 @@ pub trait Model: Clone + Debug + Send + Serialize + DeserializeOwned + 'static {
     /// A request is answered.
     fn answered(&mut self, now: u64, request: Outstanding);
 
-    /// Cycles have passed, in so many of which nothing but a load was waited for.
-    fn passed(&mut self, cycles: u64, load_stall: u64) {
-        let _ = (cycles, load_stall);
+    /// Cycles have passed.
+    fn passed(&mut self, cycles: Passed) {
+        let _ = cycles;
     }
 
     /// A core cycle has a new length, fs.
@@ -120,8 +131,8 @@ impl Model for Crisp {
         self.0.answered(now, request);
     }
 
-    fn passed(&mut self, _: u64, load_stall: u64) {
-        self.0.path += load_stall;
+    fn passed(&mut self, cycles: Passed) {
+        self.0.path += cycles.load_stall;
     }
 
     fn take(&mut self, now: u64) -> u64 {
@@ -152,9 +163,9 @@ impl Model for CrispL {
         self.outstanding = self.outstanding.saturating_sub(1);
     }
 
-    fn passed(&mut self, cycles: u64, _: u64) {
+    fn passed(&mut self, cycles: Passed) {
         if self.outstanding > 0 {
-            self.cycles += cycles;
+            self.cycles += cycles.all;
         }
     }
 
@@ -233,7 +244,8 @@ impl Model for Crit {
     }
 }
 
-/// STALL: load stalls.
+/// STALL: cycles in which the SM can do nothing because of loads (§2.1). A cycle that has an arithmetic hazard beside the one on
+/// memory, or in which a scheduler issues, is a load stall for CRISP alone: "unlike other models" (§3.3).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Stall(u64);
 
@@ -249,8 +261,8 @@ impl Model for Stall {
 
     fn answered(&mut self, _: u64, _: Outstanding) {}
 
-    fn passed(&mut self, _: u64, load_stall: u64) {
-        self.0 += load_stall;
+    fn passed(&mut self, cycles: Passed) {
+        self.0 += cycles.full_stall;
     }
 
     fn take(&mut self, _: u64) -> u64 {
@@ -258,7 +270,8 @@ impl Model for Stall {
     }
 }
 
-/// MISS: a fixed latency for each miss that is not within the latency of the last one that counted.
+/// MISS: a fixed latency for each data miss that is not within the latency of the last one that counted; it "ignores stall
+/// cycles due to instruction cache misses" (§2.1).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Miss {
     latency: u64,
@@ -275,8 +288,8 @@ impl Model for Miss {
         Miss { latency, cycles: latency.max(1), until: 0, memory: 0 }
     }
 
-    fn requested(&mut self, now: u64, _: Outstanding) {
-        if now >= self.until {
+    fn requested(&mut self, now: u64, request: Outstanding) {
+        if now >= self.until && request.cache != L1Cache::Instruction {
             self.until = now + self.cycles;
             self.memory += self.cycles;
         }

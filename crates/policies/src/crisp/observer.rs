@@ -1,7 +1,7 @@
 //! A model at an SM: an observer that keeps a model's counters, and load and store stalls beside them.
 
 use super::StoreWait;
-use super::model::Model;
+use super::model::{Model, Passed};
 use super::predict::Times;
 use serde::{Deserialize, Serialize};
 use warpwatt_machine::hooks::{CYCLE_KINDS, CycleKind, Event, Hook, Interest, ObserverHook, Report};
@@ -122,13 +122,14 @@ impl<M: Model> Observer<M> {
         let of = |kind| cycles[kind as usize];
         let store_stall = of(CycleKind::StoreStall);
         let store_wait = of(CycleKind::StoreWait);
-        let load_stall = of(CycleKind::LoadStall);
+        let full_stall = of(CycleKind::LoadStall);
+        let load_stall = full_stall + of(CycleKind::MixedStall);
         let all = of(CycleKind::Compute) + load_stall + store_stall + store_wait;
         self.now += all;
         self.present.cycles += all;
         self.present.load_stall += load_stall;
         self.present.store_stall += store_stall + if self.store_wait == StoreWait::Stall { store_wait } else { 0 };
-        self.model.passed(all, load_stall);
+        self.model.passed(Passed { all, load_stall, full_stall });
     }
 
     fn launch(&mut self) {
