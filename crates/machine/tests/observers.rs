@@ -10,7 +10,6 @@ use warpwatt_machine::spec::Spec;
 use warpwatt_machine::stats::RunStats;
 use warpwatt_machine::{Control, Gpu, Options};
 
-
 /// Cycles by kind, requests, and the sum of the data cache's miss latencies.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 struct Watch {
