@@ -63,9 +63,9 @@ impl Memory {
         } else if length < GATE {
             let in_vain = if rules.goal == Goal::Performance { lanes & self.gated } else { 0 };
             self.confidence.reset(in_vain);
-            if decided(WORTH) {
-                self.confidence.down(lanes & !in_vain, &rules.confidence);
-            }
+            // With the window a lane may have been gated in a shorter period.
+            let concerned = if decided(WORTH) { lanes } else { lanes & self.gated };
+            self.confidence.down(concerned & !in_vain, &rules.confidence);
         }
         if length > GATE || length < GATE && (decided(WORTH) || self.gated & lanes != 0) {
             self.confident = self.confidence.high(&rules.confidence);
