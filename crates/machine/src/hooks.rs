@@ -177,6 +177,12 @@ pub trait LanesHook: Hook {
     /// until the instruction has started.
     fn start(&mut self, query: &StartQuery) -> u64;
 
+    /// An instruction stands before a free unit and cannot start, but not for want of lanes: its result would find no bus. It
+    /// wants them as much as one that starts. Told in each such cycle.
+    fn held_up(&mut self, query: &StartQuery) {
+        let _ = query;
+    }
+
     /// An instruction for the SPs has issued: it wants these lanes (those of both halves) in some SP, once its operands
     /// are collected.
     fn issued(&mut self, query: &IssueQuery) {

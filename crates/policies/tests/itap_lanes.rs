@@ -23,7 +23,8 @@ fn pipes() -> Pipes {
 
 fn switch(goal: Goal, parameters: Parameters) -> Switch {
     let wake = if goal == Goal::Performance { Wake::Mode } else { parameters.wake };
-    Switch::new(pipes(), Parameters { wake, ..parameters }.rules(goal))
+    // From 0 the counters have everything to learn.
+    Switch::new(pipes(), Parameters { wake, counter_start: 0.0, ..parameters }.rules(goal))
 }
 
 fn plain() -> Parameters {
@@ -64,6 +65,19 @@ fn energy(r: &LaneResidency) -> f64 {
 /// By mode: lane-cycles of one lane and times woken up.
 fn modes(r: &LaneResidency) -> [(u64, u64); 3] {
     Mode::ALL.map(|m| (r.cycles[m.state() as usize] / 32, r.wakes[m.state() as usize] / 32))
+}
+
+#[test]
+fn an_instruction_that_waits_for_a_bus_keeps_its_lanes_awake() {
+    let mut l = switch(Goal::Power, plain());
+    assert_eq!(start(&mut l, 0, u32::MAX), 0);
+    l.held_up(&query(1, 0xff));
+    // Eight lanes have been wanted in cycle 1, the others have fallen asleep in it.
+    assert_eq!(start(&mut l, 2, 0xff), 2);
+    assert_eq!(start(&mut l, 4, 0xff00), 5);
+    // Lanes that sleep wake up for it, too.
+    l.held_up(&query(20, u32::MAX));
+    assert_eq!(start(&mut l, 21, u32::MAX), 21);
 }
 
 #[test]

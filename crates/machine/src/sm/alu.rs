@@ -243,9 +243,7 @@ impl Alus {
         let slot = self.slot(done);
         let leaving = self.leaving[slot];
         let place = leaving.count_ones();
-        if rest.is_none() && (leaving >> i & 1 != 0 || place >= self.buses) {
-            return Outcome::Stays;
-        }
+        let no_bus = rest.is_none() && (leaving >> i & 1 != 0 || place >= self.buses);
         if let Some((lanes, refused)) = lanes {
             seldom();
             if refused {
@@ -261,12 +259,19 @@ impl Alus {
                 latency: (done - now) as u32,
                 begins: begins.then_some(whole.threads | whole.second),
             };
+            if no_bus {
+                lanes.held_up(&query);
+                return Outcome::Stays;
+            }
             if begins && self.prefers_later(&query, lanes) {
                 return Outcome::PassedOver;
             }
             if lanes.start(&query) > now {
                 return Outcome::Asleep;
             }
+        }
+        if no_bus {
+            return Outcome::Stays;
         }
         let unit = &mut self.units[i];
         unit.free_at = now + initiation;

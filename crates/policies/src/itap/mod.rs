@@ -35,7 +35,10 @@
 //!   foreseen still wakes its lanes.
 //! - An idle period's length, for the counters, ends when the lane is wanted: what it waits to wake up is not idleness
 //!   that was found. Exactly 48 cycles leave the confidence counter as it is (§4.2: "less than", "larger than").
-//! - "Wrongly used" (§4.3): the lane was in PG in a period of under 48 cycles. Counters start at 0 (`counter_start`).
+//! - "Wrongly used" (§4.3): the lane was in PG in a period of under 48 cycles. Counters start at the threshold (`counter_start`): a lane
+//!   that never works has nothing to learn from, and from 0 it would stay in VS0.5 or VS0.3 for good, while Fig. 12 has PG in
+//!   use.
+//! - An instruction that stands before an SP and waits for a bus of its result is one that wants its lanes (Activity_cur).
 //! - The hardware costs 2.21 % of the execution units' power (Table 5) at every granularity (footnote 4), in `itap-ideal`
 //!   too, so that what differs is what is estimated. So it does at every width of the SIMD (§6.4.3 gives no other figure).
 //! - On a narrow SIMD ([`warpwatt_machine::simd`]) a granularity beyond its width is its width. A sub-warp that has to wait for
@@ -91,7 +94,7 @@ policy_parameters! {
         /// Values of each counter.
         counter_values: u32 = 256, number("", 4.0, 256.0).power_of_two().from("ITAP §5, §6.4.1");
         /// Where counters start, as a share of their values.
-        counter_start: f64 = 0.0, number("1", 0.0, 1.0).from("decision");
+        counter_start: f64 = 0.5, number("1", 0.0, 1.0).from("decision");
         /// Threshold of the mode-change counter, as a share of its values.
         mode_threshold: f64 = 0.5, number("1", 0.0, 1.0).from("ITAP §5");
         /// Threshold of the confidence counter, as a share of its values.

@@ -141,6 +141,13 @@ impl Line {
             && self.doing.waking == self.waking
     }
 
+    /// An instruction wants lanes, and can start on them from a later cycle on.
+    fn want(&mut self, now: u64, lanes: u32, ready: u64) {
+        (self.held, self.held_until) = (lanes, ready);
+        self.wanted.set(lanes & !self.wanted.lanes(), now);
+        self.calm_until = now;
+    }
+
     /// Lanes begin to wake up out of these modes. Gives the modes that they pay for.
     fn wake(&mut self, now: u64, modes: Modes) -> Modes {
         let lanes = modes.all();
@@ -392,12 +399,10 @@ impl Switch {
         let (now, lanes) = (query.now, query.lanes);
         let state = &mut self.state;
         let line = &mut state.lines[pipe];
-        (line.held, line.held_until) = (lanes, ready);
+        line.want(now, lanes, ready);
         let woken = line.applied.among(lanes);
         let paid = line.wake(now, woken);
         paid.each().iter().for_each(|(mode, lanes)| state.counts.leave(pipe, mode.state(), *lanes));
-        line.wanted.set(lanes & !line.wanted.lanes(), now);
-        line.calm_until = now;
         match state.free_at.get_mut(query.unit) {
             // A sub-warp keeps back those behind it in its own SP, a whole instruction all that follow.
             Some(free) if query.begins.is_none() => *free = ready,
@@ -552,6 +557,18 @@ impl LanesHook for Switch {
             *free = now + u64::from(query.busy);
         }
         now
+    }
+
+    fn held_up(&mut self, query: &StartQuery) {
+        let Some(pipe) = self.pipes.of(query) else { return };
+        let now = query.now;
+        self.settle(now);
+        let ready = self.state.lines[pipe].ready(now, query.lanes);
+        if ready > now {
+            return self.refuse(pipe, query, ready);
+        }
+        let line = &mut self.state.lines[pipe];
+        line.want(now, query.lanes, now + 1);
     }
 
     fn residency(&mut self, now: u64, int: &mut LaneResidency, fp: &mut LaneResidency, sfu: &mut LaneResidency) {
