@@ -55,7 +55,8 @@ fn counters_are_in_their_bounds() {
             // A path is no longer than the time with something outstanding, and no shorter than its stalls.
             assert!(at("crisp-l") <= all && at("crisp") <= at("crisp-l"), "{}", program.kernel);
             assert!(at("crit") <= at("crisp") && load <= at("crisp"), "{}", program.kernel);
-            assert!(at("lead") <= at("crisp-l") && at("stall") == load, "{}", program.kernel);
+            // STALL has those of CRISP's load stalls that have no other cause beside them.
+            assert!(at("lead") <= at("crisp-l") && at("stall") <= load, "{}", program.kernel);
             assert!(at("crisp") + store <= all, "{}", program.kernel);
         }
     }
