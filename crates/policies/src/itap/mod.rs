@@ -44,7 +44,7 @@
 //! - On a narrow SIMD ([`warpwatt_machine::simd`]) a granularity beyond its width is its width. A sub-warp that has to wait for
 //!   its lanes holds back those behind it; the window has all of them.
 //!
-//! Left out: area; what the regulators of fine granularities would cost (footnote 4 leaves it out as well).
+//! Left out: area; other wake-up times and energies than Table 4's (§6.4.4, Fig. 17); what the regulators of fine granularities would cost (footnote 4 leaves it out as well).
 
 pub mod counters;
 pub mod fsm;

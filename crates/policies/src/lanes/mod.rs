@@ -14,7 +14,8 @@
 //!
 //! - A lane *works* from the cycle in which its instruction starts, for the unit's initiation interval (twice for a folded
 //!   warp): the papers' pipeline bubbles are cycles in which nothing enters a pipe (Origami §2.3). With
-//!   [`Occupancy::Pipeline`] it works until the result leaves it (decision; the papers do not say).
+//!   [`Occupancy::Pipeline`] it works until the result leaves it. Decision: Origami §3.1 says of a *unit* that it cannot be gated
+//!   before its pipeline is empty, but has bubbles of a cycle or two (Fig. 2), and conventional gating that loses by them.
 //! - An instruction that arrives in the cycle of a change comes first: after an idle period of exactly the idle-detect
 //!   window a lane has not been gated. With a window of 0 it is gated in its first idle cycle.
 //! - An instruction starts when all its lanes are awake. Meanwhile those that are awake stay so, and count as on.

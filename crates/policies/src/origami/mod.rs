@@ -14,8 +14,9 @@
 //!   both in the first phase, when nothing is known.
 //! - A phase is counted from the first cycle in which the SM holds warps after the last one has ended. INT and FP warps
 //!   are counted over the SM, whose schedulers share the SPs; turns of the order belong to a scheduler.
-//! - Folding alone has the two extra stages, but no lane shifting, no eager gating and no adaptive folding (`fold.shift`,
-//!   `fold.eager`, `fold.adaptive`): §4.3 calls it naive, and puts Origami's speed down to the "adaptive folding policies".
+//! - Folding alone has the two extra stages, but no lane shifting outside the folded part, no eager gating and no adaptive
+//!   folding (`fold.shift`, `fold.eager`, `fold.adaptive`): §4.3 calls it naive, and puts Origami's speed down to the "adaptive
+//!   folding policies".
 //! - A forced switch of the order goes only to a type or group that has warps. A type's turn also ends when none of its
 //!   warps is in the active set.
 //! - "90 % of the maximum possible issued instructions" (§3.1.1) is taken of the warps that the SPs can take when all are
