@@ -94,7 +94,7 @@ fn itap_by_hand() {
     // Counters at 0: idle lanes are in VS0.5, and wake up in one cycle when they are wanted. The first sub-warp is wanted in
     // 10 and starts in 11; lane 0 waits with the others in 12, which the second has to wake up; it starts in 13.
     for granularity in [1, 32] {
-        let parameters = Parameters { peek_ahead: false, granularity, ..Parameters::default() };
+        let parameters = Parameters { peek_ahead: false, granularity, counter_start: 0.0, ..Parameters::default() };
         let mut itap = Switch::new(pipes(8), parameters.rules(Goal::Power));
         assert_eq!(enter(&mut itap, 8, 10, 0x0f01), 13);
         let r = taken_whole(&mut itap, 40);
