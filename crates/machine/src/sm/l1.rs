@@ -331,8 +331,8 @@ mod tests {
         c.read(0, 1, 0);
         let sent = c.queue.front().map_or(0, |request| request.tag);
         (0..4).for_each(|_| c.fill(sent, 9));
-        assert_eq!(c.write(0, 1, 3, true), (Outcome::Hit, true));
-        assert_eq!(c.write(0, 1, 3, false), (Outcome::Miss, true));
+        assert_eq!((c.write(0, 1, 3, true), c.evicted), ((Outcome::Hit, true), None));
+        assert_eq!((c.write(0, 1, 3, false), c.evicted), ((Outcome::Miss, true), Some(0)));
         assert_eq!(c.write(0, 1, 3, false), (Outcome::QueueFull, false));
     }
 

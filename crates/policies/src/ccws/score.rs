@@ -109,19 +109,17 @@ mod tests {
 
     const RULES: Rules = Rules { tags: 2, throttle: 8, base: 100, adds: false };
 
-    /// Warp 1 brings a line, loses it and wants it back.
-    fn loses(d: &mut Detector, rules: &Rules, now: u64) {
-        d.missed(rules, now, 1, 64, 1000, 400);
+    /// A warp brings a line and loses it; another, or the same, wants it back, after so many instructions.
+    fn loses(d: &mut Detector, rules: &Rules, brings: u8, wants: u8, issued: u64) {
+        d.missed(rules, 0, brings, 64, issued, 400);
         d.evicted(rules, 64);
-        d.missed(rules, now, 1, 64, 1000, 400);
+        d.missed(rules, 0, wants, 64, issued, 400);
     }
 
     #[test]
     fn only_a_warps_own_losses_count() {
         let mut d = Detector::new(4);
-        d.missed(&RULES, 0, 1, 64, 1000, 400);
-        d.evicted(&RULES, 64);
-        d.missed(&RULES, 0, 2, 64, 1000, 400);
+        loses(&mut d, &RULES, 1, 2, 1000);
         assert_eq!(d.lost_hits, 0);
         d.missed(&RULES, 0, 1, 64, 1000, 400);
         assert_eq!(d.lost_hits, 1);
@@ -140,34 +138,28 @@ mod tests {
     fn a_score_is_the_rate_of_losses_and_decays() {
         let mut d = Detector::new(4);
         // 1 × 8 × 400 / 10 = 320.
-        d.missed(&RULES, 0, 1, 64, 10, 400);
-        d.evicted(&RULES, 64);
-        d.missed(&RULES, 0, 1, 64, 10, 400);
+        loses(&mut d, &RULES, 1, 1, 10);
         assert_eq!([0, 100, 220, 500].map(|now| d.above(1, now)), [220, 120, 0, 0]);
         let adds = Rules { adds: true, ..RULES };
         let mut d = Detector::new(4);
-        loses(&mut d, &adds, 0);
+        loses(&mut d, &adds, 1, 1, 1000);
         let one = d.above(1, 0);
         assert_eq!(one, 8 * 400 / 1000);
-        loses(&mut d, &adds, 0);
+        loses(&mut d, &adds, 1, 1, 1000);
         assert_eq!(d.above(1, 0), one + 2 * 8 * 400 / 1000);
     }
 
     #[test]
     fn a_launch_begins_with_nothing_lost() {
         let mut d = Detector::new(4);
-        d.missed(&RULES, 0, 1, 64, 1000, 400);
-        d.evicted(&RULES, 64);
-        d.missed(&RULES, 0, 1, 64, 10, 400);
+        loses(&mut d, &RULES, 1, 1, 10);
         assert_eq!((d.lost_hits, d.above(1, 0)), (1, 220));
         d.begin();
         assert_eq!((d.lost_hits, d.above(1, 0), d.all_lost_hits()), (0, 0, 1));
         // Whose line it was in the last launch says nothing: warp 2 brings it now, and loses it.
-        d.missed(&RULES, 9, 2, 64, 1000, 400);
-        d.evicted(&RULES, 64);
-        d.missed(&RULES, 9, 1, 64, 1000, 400);
+        loses(&mut d, &RULES, 2, 1, 1000);
         assert_eq!(d.lost_hits, 0);
-        d.missed(&RULES, 9, 2, 64, 1000, 400);
+        d.missed(&RULES, 0, 2, 64, 1000, 400);
         assert_eq!((d.lost_hits, d.all_lost_hits()), (1, 2));
     }
 

@@ -15,8 +15,9 @@
 //! the numbers of CTAs that it ended with (`at_launch=reset`: with the most). Epochs and samples run on over launches; an epoch's
 //! end is judged by the kernel that then runs. A paused CTA is the youngest, the first to go on the oldest of those
 //! paused. A ready load/store instruction counts in X_mem only while the load/store unit takes no more, after the cycle's
-//! issue (§IV-A: "the maximum number of instructions … have been issued"); one that lost its slot to arithmetic counts nowhere. A warp that waits for its own atomics is waiting. On a GPU whose levels are not
-//! ±15 % the steps are its levels next to the nominal one, and a step that it lacks is the nominal one.
+//! issue (§IV-A: "the maximum number of instructions … have been issued"); one that lost its slot to arithmetic counts
+//! nowhere. A warp that waits for its own atomics is waiting. On a GPU whose levels are not ±15 % the steps are its levels
+//! next to the nominal one, and a step that it lacks is the nominal one.
 //!
 //! Left out: the energy of the counters and of the decision, which the paper finds negligible (§V-A2).
 //!

@@ -35,16 +35,17 @@
 //!   foreseen still wakes its lanes.
 //! - An idle period's length, for the counters, ends when the lane is wanted: what it waits to wake up is not idleness
 //!   that was found. Exactly 48 cycles leave the confidence counter as it is (§4.2: "less than", "larger than").
-//! - "Wrongly used" (§4.3): the lane was in PG in a period of under 48 cycles. Counters start at the threshold (`counter_start`): a lane
-//!   that never works has nothing to learn from, and from 0 it would stay in VS0.5 or VS0.3 for good, while Fig. 12 has PG in
-//!   use.
+//! - "Wrongly used" (§4.3): the lane was in PG in a period of under 48 cycles. Counters start at the threshold
+//!   (`counter_start`): a lane that never works has nothing to learn from, and from 0 it would stay in VS0.5 or VS0.3 for good,
+//!   while Fig. 12 has PG in use.
 //! - An instruction that stands before an SP and waits for a bus of its result is one that wants its lanes (Activity_cur).
 //! - The hardware costs 2.21 % of the execution units' power (Table 5) at every granularity (footnote 4), in `itap-ideal`
 //!   too, so that what differs is what is estimated. So it does at every width of the SIMD (§6.4.3 gives no other figure).
 //! - On a narrow SIMD ([`warpwatt_machine::simd`]) a granularity beyond its width is its width. A sub-warp that has to wait for
 //!   its lanes holds back those behind it; the window has all of them.
 //!
-//! Left out: area; other wake-up times and energies than Table 4's (§6.4.4, Fig. 17); what the regulators of fine granularities would cost (footnote 4 leaves it out as well).
+//! Left out: area; other wake-up times and energies than Table 4's (§6.4.4, Fig. 17); what the regulators of fine granularities
+//! would cost (footnote 4 leaves it out as well).
 
 pub mod counters;
 pub mod fsm;
