@@ -113,8 +113,9 @@ impl TagArray {
     }
 
     /// The set of an address. Linear: the low bits of the line number. Hash: those, XORed with the two next groups
-    /// of as many bits, so that power-of-two strides spread (the family of hashes found on Fermi by Nugteren et al.,
-    /// "A detailed GPU cache model based on reuse distance theory", HPCA 2014; the exact bits differ by size there).
+    /// of as many bits, so that power-of-two strides spread. Fermi: the hash that Nugteren et al. ("A detailed GPU cache
+    /// model based on reuse distance theory", HPCA 2014) found in its L1: the five low bits, XORed with address bits 13,
+    /// 14, 15, 17 and 19; a sixth bit (64 sets, 48 KiB) is address bit 12 as it is.
     #[inline(always)]
     pub fn set_of(&self, address: u64) -> u32 {
         let line = address >> self.line_shift;
@@ -122,6 +123,10 @@ impl TagArray {
         let mixed = match self.index {
             SetIndex::Linear => line,
             SetIndex::Hash => line ^ (line >> bits) ^ (line >> (2 * bits)),
+            SetIndex::Fermi => {
+                let high = address >> 13;
+                line ^ (high & 7 | high >> 1 & 8 | high >> 2 & 16)
+            }
         };
         (mixed & ((1 << bits) - 1)) as u32
     }

@@ -71,7 +71,7 @@ const FILES: &[Bad] = &[
     ("scheduler = \"gtoo\"", "gpu::unknown-choice", Some((2, 13)), "did you mean `gto`?"),
     ("scheduler = \"GTO\"", "gpu::unknown-choice", Some((2, 13)), "did you mean `gto`?"),
     ("scheduler = \"fifo\"", "gpu::unknown-choice", Some((2, 13)), "the choices are lrr, gto"),
-    ("l1d.set_index = \"xor\"", "gpu::unknown-choice", Some((2, 17)), "linear, hash"),
+    ("l1d.set_index = \"xor\"", "gpu::unknown-choice", Some((2, 17)), "linear, hash, fermi"),
     ("dvfs.model = \"crips\"", "gpu::unknown-choice", Some((2, 14)), "did you mean `crisp`?"),
     // Levels.
     ("dvfs.core_levels = []", "gpu::bad-levels", Some((2, 20)), "the list is empty"),

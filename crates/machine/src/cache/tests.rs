@@ -111,6 +111,20 @@ fn linear_index_takes_low_bits_and_hash_spreads_power_of_two_strides() {
     assert_eq!(sets.len(), 32);
 }
 
+/// Nugteren et al.: set bits 0 to 4 are address bits 7 to 11, each XORed with one of 13, 14, 15, 17, 19.
+#[test]
+fn fermi_index_folds_five_upper_bits() {
+    let small = TagArray::new(&spec(32, 4, SetIndex::Fermi));
+    let sets = |bits: &[u32]| small.set_of(bits.iter().map(|b| 1 << b).sum());
+    for (set, (low, high)) in [(7, 13), (8, 14), (9, 15), (10, 17), (11, 19)].into_iter().enumerate() {
+        assert_eq!((sets(&[low]), sets(&[high]), sets(&[low, high])), (1 << set, 1 << set, 0));
+    }
+    assert_eq!(sets(&[12, 16, 18, 20, 21]), 0);
+    // 48 KiB: bit 12 is the sixth.
+    let large = TagArray::new(&spec(64, 6, SetIndex::Fermi));
+    assert_eq!((large.set_of(1 << 12), large.set_of(1 << 13)), (32, 1));
+}
+
 #[test]
 fn mshr_merges_in_order_up_to_its_size() {
     let mut m = Mshr::<u32>::new(2, 3);

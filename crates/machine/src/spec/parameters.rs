@@ -38,6 +38,8 @@ choices! {
         Linear = "linear",
         /// XOR hash of upper bits into the low ones.
         Hash = "hash",
+        /// The XOR hash found in Fermi's 16 KiB L1: the five low bits with address bits 13, 14, 15, 17, 19.
+        Fermi = "fermi",
     }
 }
 
