@@ -43,7 +43,7 @@ fn flits_are_counted_alike_at_both_ends() {
 #[test]
 fn the_duty_of_the_pipeline_registers_goes_with_the_width_of_the_sm() {
     // A CTA of two warps on each SM, so that as a rule 64 lanes are committed in a cycle: 51.2 count on two result buses, all
-    // on four.
+    // on four, but for the few cycles in which more come together.
     let share = |name| {
         let spec = preset(name, &[]);
         let (grid, words) = ([spec.sms, 1, 1], spec.sms * 64);
@@ -53,5 +53,5 @@ fn the_duty_of_the_pipeline_registers_goes_with_the_width_of_the_sm() {
     };
     let (two, four) = (share("gtx480"), share("kepler-big"));
     assert!((0.8..0.95).contains(&two), "{two}");
-    assert_eq!(four, 1.0);
+    assert!((0.95..=1.0).contains(&four), "{four}");
 }

@@ -91,17 +91,20 @@ fn peak(spec: &Spec, text: &str, down: &[usize], at: usize) -> u64 {
 
 #[test]
 fn a_component_that_is_tuned_down_has_exactly_half_of_its_peak_throughput() {
-    // Banks enough that no operand waits.
-    let big = preset("kepler-big", &[("sms", "1"), ("register_banks", "64")]);
+    // Banks enough that no operand waits, and two SPs, which the front end can always fill.
+    let two = |more: &[(&str, &str)]| {
+        preset("kepler-big", &[&[("sms", "1"), ("register_banks", "64"), ("sp_units", "2")], more].concat())
+    };
+    let big = two(&[]);
     let wide = |more: &[(&str, &str)]| {
         let all =
             [("sms", "1"), ("sp_units", "8"), ("collectors_sp", "24"), ("collectors_sfu", "8"), ("result_buses", "8")];
         preset("kepler-big", &[&all[..], more].concat())
     };
     // Six collectors have two ports; of twice as many half would still do for both SPs.
-    let few = preset("kepler-big", &[("sms", "1"), ("register_banks", "64"), ("collectors_sp", "6")]);
+    let few = two(&[("collectors_sp", "6")]);
     // So would half of twelve with six to a port.
-    let ports = preset("kepler-big", &[("sms", "1"), ("register_banks", "64"), ("sp_collectors_per_port", "6")]);
+    let ports = two(&[("sp_collectors_per_port", "6")]);
     // Of the front end's 4 instructions a cycle EX_SP would take 2.
     let (front, fetch) = (wide(&[("fetch_units", "4")]), wide(&[("schedulers", "8")]));
     let add = stream(|r| format!("    add.u32 %r{r}, %r{r}, 1;"));
@@ -255,7 +258,7 @@ proptest! {
                     prop_assert_eq!(all, u64::from(groups[c]) * sm.cycles);
                 }
                 for lanes in [&sm.int, &sm.fp] {
-                    prop_assert_eq!(lanes.cycles.iter().sum::<u64>(), 64 * sm.cycles);
+                    prop_assert_eq!(lanes.cycles.iter().sum::<u64>(), u64::from(spec.lanes().0) * sm.cycles);
                 }
             }
             records.push(record(&stats));

@@ -56,12 +56,12 @@ fn variants_differ_where_their_papers_say() {
     let c2050 = spec("c2050");
     assert_eq!((c2050.sms, c2050.core_mhz, c2050.dram_mhz), (14, 575.0, 750.0));
     let big = spec("kepler-big");
-    assert_eq!((big.sms, big.schedulers, big.sp_units, big.sfu_units, big.ldst_units), (16, 4, 2, 2, 2));
+    assert_eq!((big.sms, big.schedulers, big.sp_units, big.sfu_units, big.ldst_units), (16, 4, 4, 2, 2));
     assert_eq!((big.registers_per_sm, big.l1d.mshrs, big.l2.ways), (36864, 32, 16));
     assert_eq!(big.l2.bytes() * 12, 768 << 10);
-    assert_eq!(big.component_groups(), [2, 4, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2]);
+    assert_eq!(big.component_groups(), [2, 4, 4, 2, 2, 4, 2, 2, 4, 2, 2, 4, 2, 2]);
     let small = spec("kepler-small");
-    assert_eq!((small.sms, small.schedulers, small.sp_units, small.registers_per_sm), (16, 2, 1, 36864));
+    assert_eq!((small.sms, small.schedulers, small.sp_units, small.registers_per_sm), (16, 2, 2, 36864));
     let pascal = spec("pascal16");
     assert_eq!((pascal.sms, pascal.core_mhz, pascal.dram_mhz, pascal.dram.banks), (16, 1400.0, 1674.0, 8));
     assert_eq!((pascal.warps_per_sm, pascal.ctas_per_sm, pascal.registers_per_sm), (64, 32, 65536));

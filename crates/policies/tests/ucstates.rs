@@ -109,9 +109,9 @@ fn phase_3_tunes_the_scheduler_down_where_it_is_no_bottleneck() {
     assert_eq!(case([0.25, 0.0, 0.049], [0.9, 0.0, 0.9], 0.0), (true, true));
 }
 
-/// What a big core asks after 1000 cycles in which nothing was done, all groups on.
+/// What a big core with two SPs asks after 1000 cycles in which nothing was done, all groups on.
 fn idle_query() -> DatapathQuery {
-    let groups = Spec::preset("kepler-big").unwrap().component_groups();
+    let groups = preset("kepler-big", &[("sp_units", "2")]).component_groups();
     DatapathQuery {
         now: 2048,
         cycles: 1000,
@@ -153,8 +153,8 @@ fn what_has_become_the_bottleneck_is_tuned_up_again() {
     decide(Phase::Paths, &Seen::of(&query, true), &PAPER, &mut powered);
     assert_eq!((full[IDOC[0]], powered[IDOC[0]]), (true, false));
     // The controller: its second phase looks at the width that is on, its first one at all.
-    let selection = select(&Spec::preset("kepler-big").unwrap(), "ucstates", &[]);
-    let mut hook = selection.sm(&Spec::preset("kepler-big").unwrap(), 0).datapath.unwrap();
+    let spec = preset("kepler-big", &[("sp_units", "2")]);
+    let mut hook = select(&spec, "ucstates", &[]).sm(&spec, 0).datapath.unwrap();
     (query.busy[EX[0]], query.on[EX[0]]) = (200, 1);
     assert_eq!(hook.decide(&query)[EX[0]], 1, "0.1 of the full width is below the threshold");
     (query.busy[EX[0]], query.on[EX[0]]) = (1100, 2);

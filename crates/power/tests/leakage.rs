@@ -266,11 +266,11 @@ fn gated_groups() {
     // SCH: 4 groups, one power-gated all the time; IFID: one of 2 clock-gated.
     (sm.component_on[1], sm.component_gated[1]) = (3000, 1000);
     (sm.component_on[0], sm.component_clock_gated[0]) = (1000, 1000);
-    // OC_LDST: both of 2 clock-gated, of 6 collector groups in all; EX_LDST: one of 2.
+    // OC_LDST: both of 2 clock-gated, of 8 collector groups in all; EX_LDST: one of 2.
     (sm.component_on[7], sm.component_clock_gated[7]) = (0, 2000);
     (sm.component_on[13], sm.component_clock_gated[13]) = (1000, 1000);
-    // All pipeline registers but two groups of twelve.
-    (sm.component_on[2], sm.component_clock_gated[2]) = (0, 2000);
+    // All pipeline registers but two groups of sixteen.
+    (sm.component_on[2], sm.component_clock_gated[2]) = (2000, 2000);
     let after = model.sample(&sample);
     let ratio = |component: Component, dynamic: bool| {
         let of = |power: &warpwatt_power::SamplePower| {
@@ -283,8 +283,8 @@ fn gated_groups() {
     close(ratio(Decode, false), 1.0);
     close(ratio(InstructionBuffer, true), 0.5);
     close(ratio(InstructionBuffer, false), 1.0);
-    close(ratio(Collectors, true), 4.0 / 6.0);
+    close(ratio(Collectors, true), 6.0 / 8.0);
     close(ratio(Ldst, true), 0.5);
     close(ratio(Ldst, false), 1.0);
-    close(ratio(Pipeline, true), 10.0 / 12.0);
+    close(ratio(Pipeline, true), 14.0 / 16.0);
 }

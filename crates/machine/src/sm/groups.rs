@@ -263,7 +263,8 @@ mod tests {
     use crate::sm::counts::empty_activity;
 
     fn groups() -> Groups {
-        let spec = Spec::preset("kepler-big").unwrap();
+        let mut spec = Spec::preset("kepler-big").unwrap();
+        spec.sp_units = 2;
         let mut groups = Groups::new(&spec);
         let of = groups.of;
         groups.start(&of, GatingDelays { break_even: 19, wake_up: 9 }, false, 0);
