@@ -105,7 +105,7 @@ fn a_component_that_is_tuned_down_has_exactly_half_of_its_peak_throughput() {
     let few = two(&[("collectors_sp", "6")]);
     // So would half of twelve with six to a port.
     let ports = two(&[("sp_collectors_per_port", "6")]);
-    // Of the front end's 4 instructions a cycle EX_SP would take 2.
+    // More behind the front end than its 4 instructions a cycle.
     let (front, fetch) = (wide(&[("fetch_units", "4")]), wide(&[("schedulers", "8")]));
     let add = stream(|r| format!("    add.u32 %r{r}, %r{r}, 1;"));
     let sine = stream(|r| format!("    sin.approx.f32 %f{r}, %f{r};"));

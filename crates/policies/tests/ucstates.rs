@@ -3,12 +3,15 @@
 mod common;
 
 use common::{cycles, find, hold, model, preset, run, select, threads};
+use warpwatt_machine::Gpu;
 use warpwatt_machine::activity::{COMPONENTS, LaneState};
 use warpwatt_machine::hooks::{DatapathQuery, Policy};
 use warpwatt_machine::spec::Spec;
+use warpwatt_machine::stats::Counters;
 use warpwatt_policies::datapath::{EX, IDOC, IFID, OC, OCEX, SCH, response_time};
 use warpwatt_policies::ucstates::algorithm::{Phase, Seen, Thresholds, decide};
 use warpwatt_power::{Component, LeakageSplit, PowerModel, PowerOptions};
+use warpwatt_workloads::Size;
 
 const PAPER: Thresholds = Thresholds { utilization: 0.15, scheduler: 2.0, response: 100.0 };
 const UP: [bool; COMPONENTS] = [false; COMPONENTS];
@@ -204,6 +207,36 @@ fn shapes_hold_to_it_too() {
     let spec = preset("kepler-big", &[("sms", "4")]);
     for shape in ["c-half", "c-mem"] {
         hold(&spec, shape, &[]);
+    }
+}
+
+/// Time, and L1 stall cycles per miss in all and for want of a line, of a small workload on the big core under a shape.
+fn measured(workload: &str, shape: &str) -> (f64, f64, f64) {
+    let spec = preset("kepler-big", &[]);
+    let selection = select(&spec, shape, &[]);
+    let mut gpu = Gpu::with_policy(spec, threads(1), &selection).unwrap();
+    let outcome = (warpwatt_workloads::find(workload).unwrap().run)(&mut gpu, Size::Small).unwrap();
+    assert!(outcome.verified, "{workload} under {shape}: {}", outcome.detail);
+    let stats = gpu.stats();
+    let sum = |f: fn(&Counters) -> u64| stats.launches.iter().map(|l| f(&l.counters)).sum::<u64>() as f64;
+    let misses = sum(|c| c.l1d_read_misses);
+    let stalls = sum(|c| c.l1d_stall_line + c.l1d_stall_mshr + c.l1d_stall_queue);
+    (cycles(&stats) as f64, stalls / misses, sum(|c| c.l1d_stall_line) / misses)
+}
+
+/// §3.2.2: where memory bounds a kernel, doubling the issue width alone (c-half to c-sch) costs time, since more misses find
+/// no line to reserve, and half of the core is faster than all of it. Where the cores bound it, half of them is slower.
+#[test]
+fn half_of_the_issue_width_helps_what_memory_bounds() {
+    for workload in ["BlackScholes", "fastWalsh"] {
+        let [big, half, schedulers] = ["full-width", "c-half", "c-sch"].map(|shape| measured(workload, shape));
+        assert!(half.0 < 0.97 * big.0 && half.0 < 0.9 * schedulers.0, "{workload}: {half:?} {big:?} {schedulers:?}");
+        assert!(schedulers.1 > 1.3 * half.1, "{workload}: stalls per miss {} {}", half.1, schedulers.1);
+        assert!(schedulers.2 - half.2 > 0.9 * (schedulers.1 - half.1), "{workload}: {half:?} {schedulers:?}");
+    }
+    for workload in ["sad", "pathfinder"] {
+        let [big, half] = ["full-width", "c-half"].map(|shape| measured(workload, shape));
+        assert!(half.0 > 1.03 * big.0, "{workload}: {half:?} {big:?}");
     }
 }
 

@@ -27,8 +27,8 @@ pub const WORKLOAD: Workload = Workload {
     run,
 };
 
-/// Several waves on any GPU. With one wave a greedy scheduler ends its oldest block early, and the youngest, alone in its
-/// SM, takes as long as all the stream before it.
+/// Several waves on any GPU. With a single one a greedy scheduler ends its oldest blocks early, and the youngest is alone in its
+/// SM for long.
 const BLOCKS: u32 = 512;
 const THREADS: u32 = 256;
 
