@@ -344,7 +344,7 @@ parameters! {
         rop_latency_cycles: u32 = CYCLES.alias("-gpgpu_l2_rop_latency");
         /// Extra L2-domain cycles of every DRAM access.
         dram_latency_cycles: u32 = CYCLES.alias("-dram_latency");
-        /// Depth of the queues crossbar→L2, L2→DRAM, DRAM→L2, L2→crossbar.
+        /// Depth of the queues crossbar→L2, L2→DRAM, L2→crossbar.
         partition_queue: u32 = number("entries", 1.0, 4096.0).alias("-gpgpu_dram_partition_queues");
         /// FR-FCFS queue per channel.
         dram_queue: u32 = number("entries", 1.0, 4096.0).alias("-gpgpu_frfcfs_dram_sched_queue_size");
