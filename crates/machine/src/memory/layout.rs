@@ -68,7 +68,7 @@ impl Layout {
             rop_latency: spec.rop_latency_cycles.into(),
             dram_latency: spec.dram_latency_cycles.into(),
             input_depth: spec.rop_latency_cycles as usize + queue,
-            dram_depth: (spec.dram_latency_cycles as usize + queue).max(5),
+            dram_depth: (spec.dram_latency_cycles + spec.l2.miss_queue).max(5) as usize,
             reply_depth: queue,
             return_depth: spec.dram_return_queue.max(1) as usize,
             burst_parts: if spec.dram_merge_sectors { u64::from(map.parts()).min(MAX_PARTS as u64) } else { 1 },

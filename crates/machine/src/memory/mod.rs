@@ -119,7 +119,7 @@ impl MemorySide {
             travelling: 0,
             requests: Switch::new(sms, slices),
             replies: Switch::new(slices, sms),
-            slices: (0..slices).map(|_| Slice::new(&spec.l2.cache(), &layout)).collect(),
+            slices: (0..slices).map(|_| Slice::new(&spec.l2, &layout)).collect(),
             channels: (0..layout.channels).map(|_| Channel::new(&layout.timing, spec.dram_queue)).collect(),
             slice_wakes: vec![NEVER; slices as usize],
             channel_wakes: vec![NEVER; layout.channels as usize],

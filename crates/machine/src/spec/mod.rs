@@ -31,9 +31,7 @@ pub use declare::{Declaration, Kind};
 pub use error::{Problem, SpecError};
 pub use levels::VfLevel;
 pub use occupancy::{Limit, Occupancy, occupancy};
-pub use parameters::{
-    CacheSpec, DramTiming, DvfsSpec, L2Spec, OpTiming, OpTimings, Scheduler, SetIndex, Spec, VfModel,
-};
+pub use parameters::{CacheSpec, DramTiming, DvfsSpec, OpTiming, OpTimings, Scheduler, SetIndex, Spec, VfModel};
 pub use presets::{preset_text, presets};
 pub use read::{Configuration, Listed, declarations};
 pub use schema::schema;

@@ -55,7 +55,7 @@ choices! {
 }
 
 parameters! {
-    /// An L1 cache of an SM.
+    /// An L1 cache of an SM, or the L2 of a sub-partition.
     CacheSpec {
         /// Sets (a power of two).
         sets: u32 = number("sets", 1.0, MANY).power_of_two();
@@ -67,7 +67,7 @@ parameters! {
         mshrs: u32 = number("entries", 1.0, 4096.0);
         /// Requests merged per MSHR entry.
         mshr_merges: u32 = number("requests", 1.0, 1024.0);
-        /// Miss-queue entries.
+        /// Entries of the queue in which misses wait for the crossbar, or in which accesses of the L2 wait for DRAM.
         miss_queue: u32 = number("entries", 1.0, 4096.0);
         /// Set index function.
         set_index: SetIndex = plain();
@@ -78,37 +78,6 @@ impl CacheSpec {
     /// Capacity in bytes.
     pub fn bytes(&self) -> u64 {
         u64::from(self.sets) * u64::from(self.ways) * u64::from(self.line_bytes)
-    }
-}
-
-parameters! {
-    /// The L2 of a sub-partition. Its misses wait in the sub-partition's queue to DRAM.
-    L2Spec {
-        /// Sets (a power of two).
-        sets: u32 = number("sets", 1.0, MANY).power_of_two();
-        /// Ways.
-        ways: u32 = number("ways", 1.0, 256.0);
-        /// Line size in bytes.
-        line_bytes: u32 = number("B", 32.0, 128.0).power_of_two();
-        /// MSHR entries.
-        mshrs: u32 = number("entries", 1.0, 4096.0);
-        /// Requests merged per MSHR entry.
-        mshr_merges: u32 = number("requests", 1.0, 1024.0);
-        /// Set index function.
-        set_index: SetIndex = plain();
-    }
-}
-
-impl L2Spec {
-    /// Its tags and MSHRs, as an L1 has them.
-    pub fn cache(&self) -> CacheSpec {
-        let &L2Spec { sets, ways, line_bytes, mshrs, mshr_merges, set_index } = self;
-        CacheSpec { sets, ways, line_bytes, mshrs, mshr_merges, miss_queue: 0, set_index }
-    }
-
-    /// Capacity in bytes.
-    pub fn bytes(&self) -> u64 {
-        self.cache().bytes()
     }
 }
 
@@ -323,7 +292,7 @@ parameters! {
         /// Instruction cache.
         l1i: CacheSpec = plain().alias("-gpgpu_cache:il1");
         /// One L2 sub-partition (32-byte sectors).
-        l2: L2Spec = plain().alias("-gpgpu_cache:dl2");
+        l2: CacheSpec = plain().alias("-gpgpu_cache:dl2");
         /// L1 data hit latency, core cycles.
         l1_latency_cycles: u32 = number("core cycles", 1.0, 10_000.0).alias("-gpgpu_l1_latency");
         /// Shared-memory latency, core cycles.
@@ -344,7 +313,7 @@ parameters! {
         rop_latency_cycles: u32 = CYCLES.alias("-gpgpu_l2_rop_latency");
         /// Extra L2-domain cycles of every DRAM access.
         dram_latency_cycles: u32 = CYCLES.alias("-dram_latency");
-        /// Depth of the queues crossbar→L2, L2→DRAM, L2→crossbar.
+        /// Depth of the queues crossbar→L2 and L2→crossbar.
         partition_queue: u32 = number("entries", 1.0, 4096.0).alias("-gpgpu_dram_partition_queues");
         /// FR-FCFS queue per channel.
         dram_queue: u32 = number("entries", 1.0, 4096.0).alias("-gpgpu_frfcfs_dram_sched_queue_size");

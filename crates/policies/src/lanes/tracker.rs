@@ -67,9 +67,10 @@ pub struct Tracker {
     /// last taken.
     #[serde(skip)]
     touched: u64,
-    /// Scratch: lanes that work on beyond the end of an instruction that starts, and until when.
+    /// Scratch: lanes that work on beyond the end of an instruction that starts, or are held for one behind it: until when
+    /// they work and are held.
     #[serde(skip)]
-    longer: Vec<(u32, u64)>,
+    longer: Vec<(u32, u64, u64)>,
     #[serde(skip)]
     sfu_lanes: u64,
     sfu_counted: u64,
@@ -315,8 +316,9 @@ impl Tracker {
                 // Most often all lanes are alike, before and after.
                 c.catch_up(account, of, control, now);
                 c.work(account, lanes, now, until);
-                *c = Cohort::on(lanes, marks != 0, now, until);
-                c.plan(of, control, 0);
+                let held = c.held;
+                *c = Cohort { held, ..Cohort::on(lanes, marks != 0, now, until) };
+                c.plan(of, control, held);
                 c.look_ahead(of, control);
                 line.turn = c.turn;
                 return;
@@ -328,8 +330,8 @@ impl Tracker {
             if taken != 0 {
                 c.catch_up(account, of, control, now);
                 c.work(account, taken, now, until);
-                if c.idle_from > until {
-                    self.longer.push((taken, c.idle_from));
+                if c.idle_from > until || c.held > until {
+                    self.longer.push((taken, c.idle_from.max(until), c.held));
                 }
                 c.lanes &= !lanes;
                 if c.lanes == 0 {
@@ -340,12 +342,12 @@ impl Tracker {
             turn = turn.min(c.turn);
             at += 1;
         }
-        let mut start = |lanes: u32, idle_from: u64| {
+        let mut start = |lanes: u32, idle_from: u64, held: u64| {
             let marks = control.marks(of, idle_from);
             for (lanes, marked) in [(lanes & !marks, false), (lanes & marks, true)] {
                 if lanes != 0 {
-                    let mut c = Cohort::on(lanes, marked, now, idle_from);
-                    c.plan(of, control, 0);
+                    let mut c = Cohort { held, ..Cohort::on(lanes, marked, now, idle_from) };
+                    c.plan(of, control, held);
                     c.look_ahead(of, control);
                     turn = turn.min(c.turn);
                     line.cohorts.push(c);
@@ -354,12 +356,12 @@ impl Tracker {
         };
         let mut rest = lanes;
         if !self.longer.is_empty() {
-            for (lanes, idle_from) in self.longer.drain(..) {
+            for (lanes, idle_from, held) in self.longer.drain(..) {
                 rest &= !lanes;
-                start(lanes, idle_from);
+                start(lanes, idle_from, held);
             }
         }
-        start(rest, until);
+        start(rest, until, 0);
         line.turn = turn;
     }
 
@@ -408,18 +410,12 @@ impl Tracker {
 
     /// The same if some lanes of the pipe are not awake, or will not be.
     fn keep_awake(&mut self, pipe: usize, control: &mut (impl Control + ?Sized), now: u64, lanes: u32, until: u64) {
-        let may = |c: &Cohort| c.lanes & lanes != 0 && (c.awake() && c.turn < until || c.sleeps_on());
-        if !self.lines[pipe].cohorts.iter().any(may) {
+        let sleeps = |c: &&Cohort| c.lanes & lanes != 0 && (c.awake() && c.turn < until || c.sleeps_on());
+        if !self.lines[pipe].cohorts.iter().any(|c| sleeps(&c)) {
             return;
         }
         self.settle(pipe, control, now);
-        let sleeps = |c: &Cohort| {
-            let will =
-                c.next_at < until && !matches!(c.next, LaneState::On | LaneState::IdleDetect | LaneState::Waking);
-            c.sleeps_on() || c.awake() && will
-        };
-        let concerned = self.lines[pipe].cohorts.iter().filter(|c| c.lanes & lanes != 0 && sleeps(c));
-        let concerned = concerned.fold(0, |mask, c| mask | c.lanes) & lanes;
+        let concerned = self.lines[pipe].cohorts.iter().filter(sleeps).fold(0, |mask, c| mask | c.lanes) & lanes;
         if concerned != 0 {
             self.tell(pipe, control, now, concerned);
             self.demand(pipe, control, now, concerned, until);

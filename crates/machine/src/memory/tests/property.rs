@@ -16,6 +16,7 @@ fn tight() -> Spec {
     spec.l2.ways = 2;
     spec.l2.mshrs = 5;
     spec.l2.mshr_merges = 2;
+    spec.l2.miss_queue = 2;
     spec.partition_queue = 2;
     spec.rop_latency_cycles = 3;
     spec.dram_latency_cycles = 1;
