@@ -210,7 +210,7 @@ pub struct RunArgs {
     /// Energies of arithmetic
     #[arg(long, value_enum, default_value_t = Energies::Gpuwattch)]
     pub energies: Energies,
-    /// Inactive lanes of an issued warp cost nothing (off: half an active lane's operation)
+    /// Inactive lanes of an issued warp cost nothing (off: half an integer or FP addition)
     #[arg(long)]
     pub lane_clock_gating: bool,
     /// Print everything as JSON, and nothing else, on standard output

@@ -23,7 +23,7 @@ fn joules(record: &Value) -> f64 {
         let (core_v, mem_v, seconds) = (of("core_volts"), of("mem_volts"), of("femtoseconds") * 1e-15);
         for charge in charges {
             let event = charge["event"].as_str().unwrap();
-            // An inactive lane costs a part of the operation that it would have done.
+            // An inactive lane costs a part of the simple operation that it could have done.
             let each = match charge["inactive_of"].as_str() {
                 None => picojoules(charge),
                 Some(active) => {

@@ -26,6 +26,9 @@ pub struct Activity {
     pub femtoseconds: u64,
     /// Core cycles, summed over SMs.
     pub sm_cycles: u64,
+    /// Changes of a V/f level.
+    #[serde(default)]
+    pub transitions: u64,
     /// Events of all SMs, by name.
     pub sm_events: Map<String, Value>,
     /// Events of the memory side, by name.
@@ -142,6 +145,7 @@ fn one_level(first: &Sample, samples: &[&Sample]) -> Activity {
         mem_volts: first.mem_volts,
         femtoseconds: samples.iter().map(|s| s.end.saturating_sub(s.start)).sum(),
         sm_cycles: sms().map(|sm| sm.cycles).sum(),
+        transitions: samples.iter().map(|s| u64::from(s.transitions)).sum(),
         sm_events: SmEvent::ALL.iter().map(sm_event).collect(),
         mem_events: MemEvent::ALL.iter().map(mem_event).collect(),
         lanes: [

@@ -53,6 +53,21 @@ fn saving_is_on_and_waking_cycles_and_break_even_time_for_each_event() {
 }
 
 #[test]
+fn what_lanes_leak_is_counted_at_the_voltage_that_they_have() {
+    let spec = preset("gtx480-crisp", &[]);
+    let leaks = ["cpg", "cpg+sm-low"].map(|name| {
+        let policy = select(&spec, name, &[]);
+        let (stats, _) = run(&find("compute"), &spec, threads(1), &policy);
+        let [int, ..] = units(&spec, &policy, &stats);
+        // It adds no hardware: overhead is transitions alone. Time is not a whole number of cycles.
+        let joules = int.joules.leakage + int.joules.overhead;
+        assert!((int.leaked - joules).abs() < 1e-4 * joules, "{name} {} {joules}", int.leaked);
+        int.leaked / (int.leaked_cycles / stats.samples[0].core_mhz)
+    });
+    assert!(leaks[1] < 0.95 * leaks[0], "{leaks:?}");
+}
+
+#[test]
 fn the_break_even_time_changes_energy_only_and_the_wake_up_time_both() {
     let spec = two_level();
     let program = find("mm");

@@ -309,9 +309,13 @@ impl PowerModel {
         Component::ALL.iter().zip(savings).filter_map(some).collect()
     }
 
-    /// Share of each component's dynamic energy that its clocked groups draw.
+    /// Share of each component's dynamic energy that its clocked groups draw. Where the others are absent nothing loses its
+    /// clock: those that are there do all of the work.
     pub(crate) fn clocked(&self, sm: &SmActivity) -> [f64; SM_COMPONENTS] {
         let mut clocked = [1.0; SM_COMPONENTS];
+        if self.options.policy.absent {
+            return clocked;
+        }
         let lost = 1.0 - self.table.gating.clock_gated_dynamic;
         clocked[Component::InstructionBuffer as usize] = 1.0 - lost * Groups::of(sm, &[IFID]).unclocked();
         for (component, stages) in CLOCK_GATED {

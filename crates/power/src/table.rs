@@ -158,7 +158,7 @@ pub struct Lanes {
     pub inactive: f64,
 }
 
-/// Costs of gating and of policies' hardware.
+/// Costs of gating.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Gating {
@@ -178,12 +178,6 @@ pub struct Gating {
     pub pg_leakage: f64,
     /// Power gating of a pipeline component's group, cycles of its leakage (µC-States).
     pub component_bet_cycles: f64,
-    /// ITAP's hardware, as a share of execution-unit power.
-    pub itap_hardware_share: f64,
-    /// Origami's logic, W for each lane when used.
-    pub origami_lane_w: f64,
-    /// Origami's counters, W for each lane.
-    pub origami_counters_w: f64,
     /// Dynamic energy that a clock-gated group keeps.
     pub clock_gated_dynamic: f64,
 }

@@ -30,9 +30,12 @@ pub struct UnitPower {
     pub gatings: u64,
     /// Lanes that were woken up, counted each time.
     pub wakes: u64,
-    /// Cycles of one lane's full leakage that all of it amounts to: leakage by state, and transitions. At a constant V/f
-    /// level, 1 − this / (lanes × a baseline's cycles) is what is saved against that baseline (Origami §4.2).
+    /// Cycles of one lane's full leakage that all of it amounts to: leakage by state, and transitions.
     pub leaked_cycles: f64,
+    /// The same in J, each sample's at its own voltage. 1 − this / a baseline's full leakage is what is saved against that
+    /// baseline (Origami §4.2).
+    #[serde(default)]
+    pub leaked: f64,
 }
 
 impl PowerModel {
@@ -51,15 +54,17 @@ impl PowerModel {
                 gatings: 0,
                 wakes: 0,
                 leaked_cycles: 0.0,
+                leaked: 0.0,
             };
             for sample in samples {
                 let seconds = sample.end.saturating_sub(sample.start) as f64 * 1e-15;
                 let watts = self.leakage[component as usize] * self.scaling(Level::from(sample)).core_leakage;
                 unit.joules += self.sample(sample).component(component);
-                unit.full_leakage += watts * seconds * sample.sms.len() as f64;
+                let full = watts * seconds;
+                unit.full_leakage += full * sample.sms.len() as f64;
                 for sm in &sample.sms {
                     let residencies = self.units(sm).into_iter().filter(|(c, ..)| *c == component);
-                    residencies.for_each(|(_, _, residency)| self.add(&mut unit, residency));
+                    residencies.for_each(|(_, _, residency)| self.add(&mut unit, residency, full));
                 }
             }
             let left = unit.joules.leakage + unit.joules.overhead;
@@ -68,14 +73,17 @@ impl PowerModel {
         })
     }
 
-    fn add(&self, unit: &mut UnitPower, residency: &LaneResidency) {
+    /// Adds the lanes of an SM in a sample; always on they would leak `full` joules.
+    fn add(&self, unit: &mut UnitPower, residency: &LaneResidency, full: f64) {
         let all: u64 = residency.cycles.iter().sum();
+        let leaked_cycles = self.leaked_cycles(residency);
         unit.lane_cycles += all;
         unit.busy += residency.busy;
         unit.by_state.iter_mut().zip(residency.cycles).for_each(|(sum, cycles)| *sum += cycles);
         unit.sleeps += residency.entries.iter().sum::<u64>();
         unit.gatings += residency.entries[LaneState::Gated as usize];
         unit.wakes += residency.wakes.iter().sum::<u64>();
-        unit.leaked_cycles += self.leaked_cycles(residency);
+        unit.leaked_cycles += leaked_cycles;
+        unit.leaked += if all == 0 { full } else { full * leaked_cycles / all as f64 };
     }
 }

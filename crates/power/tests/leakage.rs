@@ -6,7 +6,7 @@ use common::{close, model, quiet, spec};
 use warpwatt_machine::activity::{LaneState, Sample};
 use warpwatt_machine::spec::{VfModel, presets};
 use warpwatt_power::Component::{self, *};
-use warpwatt_power::{GatingCost, LeakageSplit, PowerModel, PowerOptions};
+use warpwatt_power::{GatingCost, LeakageSplit, PolicyPower, PowerModel, PowerOptions};
 
 const SPLITS: [LeakageSplit; 3] = [LeakageSplit::Origami, LeakageSplit::Area, LeakageSplit::Mcpat];
 
@@ -287,4 +287,11 @@ fn gated_groups() {
     close(ratio(Ldst, true), 0.5);
     close(ratio(Ldst, false), 1.0);
     close(ratio(Pipeline, true), 14.0 / 16.0);
+    // Where these groups have not been built, the others do all of the work.
+    let policy = PolicyPower { absent: true, ..PolicyPower::default() };
+    let built = PowerModel::new(&gpu, PowerOptions { policy, ..PowerOptions::default() }).unwrap().sample(&sample);
+    for component in [InstructionBuffer, Collectors, Ldst, Pipeline] {
+        let of = |power: &warpwatt_power::SamplePower| power.sms[0][component as usize].dynamic;
+        close(of(&built) / of(&before), 1.0);
+    }
 }

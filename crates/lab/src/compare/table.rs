@@ -88,13 +88,13 @@ pub(super) fn figures(record: &Record, baseline: Option<&Record>, lanes: bool) -
         |r: &Record, joules: fn(&Energy) -> f64| r.power.as_ref().map_or(0.0, |p| joules(&p.total.joules)) / seconds(r);
     let still = |r: &Record| power(r, |j| j.leakage + j.overhead);
     let dynamic = |r: &Record| power(r, |j| j.dynamic);
-    // At constant V/f; leakage and transitions, not added hardware. Not of units that have nothing to do (Origami §4.2).
+    // Leakage and transitions, not added hardware. Not of units that have nothing to do (Origami §4.2).
     let saved = |component| {
         if !lanes {
             return None;
         }
-        let UnitPower { lane_cycles, .. } = *unit(baseline?, component).filter(|u| u.busy > 0)?;
-        ratio(unit(record, component)?.leaked_cycles, Some(lane_cycles as f64)).map(|left| 1.0 - left)
+        let full = unit(baseline?, component).filter(|u| u.busy > 0)?.full_leakage;
+        ratio(unit(record, component)?.leaked, Some(full)).map(|left| 1.0 - left)
     };
     Figures {
         seconds: seconds(record),
