@@ -299,3 +299,23 @@ fn policies_by_default_are_those_of_the_default_machine() {
         assert_eq!(line["baseline"], baseline);
     }
 }
+
+#[test]
+fn all_are_those_that_the_gpu_can_run() {
+    let folder = tempfile::tempdir().unwrap();
+    let job = format!(
+        "ptx = '{}'\nbuffer = [{{ name = 'x', type = 'f32', shape = 64 }}]\n\
+         step = [{{ launch = 'saxpy', grid = 1, block = 64, args = [64, 2.0, 'x', 'x'] }}]\n",
+        data("basic.ptx").display()
+    );
+    std::fs::write(folder.path().join("tiny.toml"), job).unwrap();
+    let ran = compare(folder.path(), &["tiny.toml", "--policies", "all", "--gpu", "gtx480", "--json"]);
+    let names: Vec<&str> = ran.err.lines().filter(|l| l.contains("left out")).collect();
+    assert!(names.iter().any(|l| l.contains("`sm-high`: gtx480 has no such V/f level")), "{}", ran.err);
+    let lines = ran.json()["lines"].as_array().unwrap().clone();
+    let measured = |name: &str| lines.iter().any(|line| line["policy"] == name);
+    assert!(measured("origami") && measured("ucstates") && !measured("sm-high"));
+    // One that is named is not left out but refused.
+    let ran = warpwatt_in(folder.path(), &["compare", "tiny.toml", "--policies", "sm-high", "--gpu", "gtx480"]);
+    assert_eq!(ran.code, Some(2), "{}", ran.err);
+}

@@ -17,6 +17,9 @@ use warpwatt_power::PowerOptions;
 pub fn compare(args: CompareArgs) -> Result<u8, Problem> {
     store::check_directory(&args.runs.store)?;
     let plan = Plan::new(&request(&args)?, &args.runs.store)?;
+    for why in &plan.left_out {
+        note(&faint(&format!("left out: {why}")));
+    }
     let html = args.html.clone().unwrap_or_else(|| args.runs.store.join("compare.html"));
     store::prepare_file(&html)?;
     let cores = std::thread::available_parallelism().map_or(1, |n| n.get());

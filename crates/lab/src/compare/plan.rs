@@ -2,7 +2,7 @@
 
 use super::Search;
 use crate::problem::{Outcome, Problem};
-use crate::request::{ProgramRequest, Request};
+use crate::request::{Program, ProgramRequest, Request, find_machine};
 use crate::run::prepare;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -66,6 +66,8 @@ pub struct Entry {
     pub group: usize,
     /// It is no policy but the best of several runs.
     pub search: Option<Search>,
+    /// Nobody has named it: it is one of all.
+    pub implied: bool,
 }
 
 /// A baseline, and with it the policies that are measured against it.
@@ -101,6 +103,8 @@ pub struct Plan {
     pub workloads: Vec<String>,
     /// Policies.
     pub policies: Vec<Entry>,
+    /// Those of `all` that this GPU cannot run, and why.
+    pub left_out: Vec<String>,
     /// Baselines.
     pub groups: Vec<Group>,
     /// Workload by workload: baselines, and each baseline's policies after it.
@@ -113,13 +117,23 @@ const DEFAULT_GPU: &str = "gtx480";
 impl Plan {
     /// Reads and checks what is asked for. Run directories are in `store`.
     pub fn new(request: &CompareRequest, store: &Path) -> Outcome<Plan> {
-        let mut policies = entries(request)?;
+        let policies = entries(request)?;
         let (gpu, baselines) = machine(request, &policies)?;
         let (_, of_gpu) = split(&request.set).map_err(|e| Problem::from_policy(&e))?;
         let own = of_gpu.iter().rfind(|s| is_scheduler(s));
         if let (Some(scheduler), Some(own)) = (request.scheduler, own) {
             return Err(two_schedulers(&format!("--baseline {}", scheduler.name()), own));
         }
+        let first = request.programs.first().map(Program::load).transpose()?;
+        let (mut left_out, mut kept) = (Vec::new(), Vec::new());
+        for (entry, baseline) in policies.into_iter().zip(baselines) {
+            let set = settings(&baseline, request.scheduler, own);
+            match first.as_ref().filter(|_| entry.implied).and_then(|p| refusal(request, p, &gpu, &entry, set)) {
+                Some(why) => left_out.push(why),
+                None => kept.push((entry, baseline)),
+            }
+        }
+        let (mut policies, baselines): (Vec<Entry>, Vec<Baseline>) = kept.into_iter().unzip();
         let mut groups: Vec<Group> = Vec::new();
         for (entry, baseline) in policies.iter_mut().zip(&baselines) {
             let set = settings(baseline, request.scheduler, own);
@@ -131,7 +145,7 @@ impl Plan {
             });
         }
         check_settings(request, &policies)?;
-        let mut plan = Plan { workloads: Vec::new(), policies, groups, runs: Vec::new() };
+        let mut plan = Plan { workloads: Vec::new(), policies, left_out, groups, runs: Vec::new() };
         for program in &request.programs {
             plan.add(request, program, &gpu, store)?;
         }
@@ -214,7 +228,10 @@ fn entries(request: &CompareRequest) -> Outcome<Vec<Entry>> {
     let acts = |d: &&warpwatt_policies::Definition| d.about.hooks.iter().any(|h| *h != HookKind::Observer);
     let observers = [always_on::NAME, full_width::NAME];
     let everything = || POLICIES.iter().filter(|d| !observers.contains(&d.about.name)).filter(acts);
-    let alone = |d: &warpwatt_policies::Definition| Entry::new(d.about.name, d.about.name, Vec::new());
+    let alone = |d: &warpwatt_policies::Definition| Entry {
+        implied: true,
+        ..Entry::new(d.about.name, d.about.name, Vec::new())
+    };
     let mut entries: Vec<Entry> = Vec::new();
     for given in request.policies.iter().map(|name| name.trim()) {
         if given == "all" {
@@ -272,8 +289,19 @@ fn entry(given: &str) -> Outcome<Entry> {
 
 impl Entry {
     fn new(name: &str, policies: &str, set: Vec<String>) -> Entry {
-        Entry { name: name.to_owned(), policies: policies.to_owned(), set, group: 0, search: None }
+        Entry { name: name.to_owned(), policies: policies.to_owned(), set, group: 0, search: None, implied: false }
     }
+}
+
+/// Why a policy is not one for this GPU, if it is not.
+fn refusal(request: &CompareRequest, program: &Program, gpu: &str, entry: &Entry, set: Vec<String>) -> Option<String> {
+    let own = own_settings(&request.set, &entry.policies).ok()?;
+    let (gpu, policy) = (Some(gpu.to_owned()), entry.policies.clone());
+    let set = set.into_iter().chain(own).collect();
+    let mut run = Request { program: request.programs.first()?.clone(), gpu, set, policy, ..Request::default() };
+    run.make_absolute().ok()?;
+    let problem = find_machine(&run, program).err()?;
+    matches!(problem.code(), "policy::inconsistent" | "policy::narrow-simd").then(|| problem.to_string())
 }
 
 /// The GPU of all runs, and each policy's baseline.
