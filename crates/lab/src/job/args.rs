@@ -1,6 +1,7 @@
 //! Kernel arguments: from what the user wrote and the parameter's declaration to a value at each launch.
 
-use super::file::{ArgSpec, ArgTable, ElementType};
+use super::expect::Value;
+use super::file::{ArgSpec, ArgTable, ElementType, Number};
 use super::{Buffer, data};
 use crate::problem::{Outcome, Problem};
 use warpwatt_ptx::ir::{Type, Variable};
@@ -307,6 +308,8 @@ fn hex(text: &str) -> Option<Vec<u8>> {
 }
 
 /// A short name for a buffer's contents, for results: element count, sum, checksum.
-pub fn summary(contents: &data::Contents, bytes: &[u8]) -> (f64, u64) {
-    (data::sum(contents.element, bytes).to_f64(), data::fnv1a(bytes))
+pub fn summary(contents: &data::Contents, bytes: &[u8]) -> (Number, u64) {
+    let sum = data::sum(contents.element, bytes);
+    let whole = if let Value::Whole(sum) = sum { i64::try_from(sum).ok() } else { None };
+    (whole.map_or(Number::Float(sum.to_f64()), Number::Int), data::fnv1a(bytes))
 }

@@ -231,22 +231,31 @@ fn fill(
         Init::Npy => {}
         Init::Constant => {
             let Some(value) = spec.value else { return Err(missing(spec, "constant", "value")) };
-            element.push(&mut out, value).ok_or_else(|| misfit("value", value.to_string()))?;
+            element.push_number(&mut out, value).ok_or_else(|| misfit("value", value.to_string()))?;
             out = out.repeat(count as usize);
         }
         Init::Iota => {
-            let (start, step) =
-                (finite("start", spec.start.unwrap_or(0.0))?, finite("step", spec.step.unwrap_or(1.0))?);
+            let (start, step) = (spec.start.unwrap_or(Number::Int(0)), spec.step.unwrap_or(Number::Int(1)));
+            let whole = Option::zip(start.whole(), step.whole()).filter(|_| !element.is_float());
+            let (start, step) = (finite("start", start.to_f64())?, finite("step", step.to_f64())?);
             for i in 0..count {
+                if let Some((start, step)) = whole {
+                    let value = start.saturating_add(step.saturating_mul(i.into()));
+                    element
+                        .push_int(&mut out, value)
+                        .ok_or_else(|| misfit("init", format!("element {i}, {value},")))?;
+                    continue;
+                }
                 let value = start + step * i as f64;
                 element.push(&mut out, value).ok_or_else(|| misfit("init", format!("element {i}, {value},")))?;
             }
         }
         Init::Uniform => {
-            let low = finite("low", spec.low.unwrap_or(0.0))?;
-            let high = finite("high", spec.high.unwrap_or(if element.is_float() { 1.0 } else { 100.0 }))?;
-            if low > high {
-                return Err((Problem::input("job::empty-range", format!("low {low} is above high {high}")), "low"));
+            let least = spec.low.unwrap_or(Number::Int(0));
+            let most = spec.high.unwrap_or(Number::Int(if element.is_float() { 1 } else { 100 }));
+            let (low, high) = (finite("low", least.to_f64())?, finite("high", most.to_f64())?);
+            if low > high || Option::zip(least.whole(), most.whole()).is_some_and(|(low, high)| low > high) {
+                return Err((Problem::input("job::empty-range", format!("low {least} is above high {most}")), "low"));
             }
             if element.is_float() {
                 let mut probe = Vec::new();
@@ -262,10 +271,12 @@ fn fill(
                     element.push(&mut out, low + width * unit);
                 }
             } else {
-                let mut probe = Vec::new();
-                element.push(&mut probe, low).ok_or_else(|| misfit("low", low.to_string()))?;
-                element.push(&mut probe, high).ok_or_else(|| misfit("high", high.to_string()))?;
-                let (low, last) = (low as i128, (high as i128 - low as i128) as u64);
+                let end = |key: &'static str, end: Number| {
+                    let fits = |value: &i128| element.push_int(&mut Vec::new(), *value).is_some();
+                    end.whole().filter(fits).ok_or_else(|| misfit(key, end.to_string()))
+                };
+                let (low, high) = (end("low", least)?, end("high", most)?);
+                let last = (high - low) as u64;
                 (0..count).for_each(|_| {
                     element.push_int(&mut out, low + i128::from(random.up_to(last)));
                 });
@@ -416,13 +427,36 @@ mod tests {
 
     #[test]
     fn iota_counts() {
-        let spec = BufferSpec { start: Some(3.0), step: Some(-2.0), ..spec(Init::Iota, ElementType::S16, 4) };
+        let spec = BufferSpec {
+            start: Some(Number::Float(3.0)),
+            step: Some(Number::Float(-2.0)),
+            ..spec(Init::Iota, ElementType::S16, 4)
+        };
         assert_eq!(values(&spec), [3.0, 1.0, -1.0, -3.0]);
     }
 
     #[test]
+    fn whole_numbers_of_64_bits_are_exact() {
+        let odd: i64 = (1 << 53) + 1;
+        let made = |init| {
+            let value = Some(Number::Int(odd));
+            let spec = BufferSpec { value, start: value, low: value, high: value, ..spec(init, ElementType::U64, 2) };
+            let made = fill(&spec, ElementType::U64, 2, 16, Path::new(".")).unwrap();
+            let words = made.chunks(8).map(|word| u64::from_le_bytes(word.try_into().unwrap()) - odd as u64);
+            words.collect::<Vec<_>>()
+        };
+        assert_eq!(made(Init::Constant), [0, 0]);
+        assert_eq!(made(Init::Iota), [0, 1]);
+        assert_eq!(made(Init::Uniform), [0, 0]);
+    }
+
+    #[test]
     fn uniform_integers_include_both_ends() {
-        let spec = BufferSpec { low: Some(-1.0), high: Some(1.0), ..spec(Init::Uniform, ElementType::S8, 1000) };
+        let spec = BufferSpec {
+            low: Some(Number::Float(-1.0)),
+            high: Some(Number::Float(1.0)),
+            ..spec(Init::Uniform, ElementType::S8, 1000)
+        };
         let values = values(&spec);
         assert!([-1.0, 0.0, 1.0].iter().all(|v| values.contains(v)) && values.iter().all(|v| v.abs() <= 1.0));
     }
@@ -434,7 +468,7 @@ mod tests {
 
     #[test]
     fn a_negative_number_does_not_fit_unsigned() {
-        let spec = BufferSpec { start: Some(-1.0), ..spec(Init::Iota, ElementType::U32, 2) };
+        let spec = BufferSpec { start: Some(Number::Float(-1.0)), ..spec(Init::Iota, ElementType::U32, 2) };
         assert_eq!(contents(&spec, Path::new(".")).unwrap_err().0.code(), "job::value-misfit");
     }
 
@@ -483,11 +517,14 @@ mod tests {
     #[test]
     fn floats_beyond_the_largest_one_do_not_fit() {
         let refused = |spec: BufferSpec| contents(&spec, Path::new(".")).unwrap_err().0.code();
-        let wide =
-            |element, low, high| BufferSpec { low: Some(low), high: Some(high), ..spec(Init::Uniform, element, 4) };
+        let wide = |element, low, high| BufferSpec {
+            low: Some(Number::Float(low)),
+            high: Some(Number::Float(high)),
+            ..spec(Init::Uniform, element, 4)
+        };
         assert_eq!(refused(wide(ElementType::F32, 0.0, 1e300)), "job::value-misfit");
         assert_eq!(refused(wide(ElementType::F64, -1e308, 1e308)), "job::not-finite");
-        let constant = BufferSpec { value: Some(-1e39), ..spec(Init::Constant, ElementType::F32, 4) };
+        let constant = BufferSpec { value: Some(Number::Float(-1e39)), ..spec(Init::Constant, ElementType::F32, 4) };
         assert_eq!(refused(constant), "job::value-misfit");
     }
 

@@ -1,6 +1,7 @@
 //! The host driver of a launch description: allocates, fills, launches, loops, reads back, compares.
 
 use super::args::summary;
+use super::file::Number;
 use super::{Job, Rounds, Step};
 use serde::{Deserialize, Serialize};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -16,8 +17,8 @@ pub struct BufferResult {
     pub element: String,
     /// Elements.
     pub count: u64,
-    /// Sum of the elements, in double precision; `null` if it is no finite number.
-    pub sum: Option<f64>,
+    /// Sum of the elements: of whole numbers exactly up to 2⁶³, else in double precision; `null` if it is no finite number.
+    pub sum: Option<Number>,
     /// FNV-1a (64 bit) of the bytes.
     pub fnv1a: String,
 }
@@ -136,7 +137,7 @@ impl Host<'_> {
                 name: buffer.name.clone(),
                 element: buffer.contents.element.name().to_owned(),
                 count: buffer.contents.count,
-                sum: sum.is_finite().then_some(sum),
+                sum: sum.to_f64().is_finite().then_some(sum),
                 fnv1a: format!("{checksum:016x}"),
             });
             let expects = self.job.expects.iter().filter(|e| e.buffer == index);

@@ -5,6 +5,7 @@ use serde::de::{self, IntoDeserializer};
 use serde::{Deserialize, Deserializer, Serialize};
 use std::fmt;
 use std::marker::PhantomData;
+use std::str::FromStr;
 
 /// A launch description: PTX, buffers, what to launch, and what should come out.
 #[derive(Clone, Debug, Default, Deserialize, Serialize, JsonSchema)]
@@ -158,10 +159,10 @@ pub struct BufferSpec {
     pub init: Init,
     /// `uniform`: lower end (default 0).
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub low: Option<f64>,
+    pub low: Option<Number>,
     /// `uniform`: upper end (default 1 for floats, 100 for integers).
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub high: Option<f64>,
+    pub high: Option<Number>,
     /// `normal`: mean (default 0).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mean: Option<f64>,
@@ -173,13 +174,13 @@ pub struct BufferSpec {
     pub seed: Option<u64>,
     /// `iota`: first value (default 0).
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub start: Option<f64>,
+    pub start: Option<Number>,
     /// `iota`: difference (default 1).
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub step: Option<f64>,
+    pub step: Option<Number>,
     /// `constant`: the value.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub value: Option<f64>,
+    pub value: Option<Number>,
     /// `values`: the numbers.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub values: Option<Vec<Number>>,
@@ -198,6 +199,32 @@ pub struct BufferSpec {
 pub enum Number {
     Int(i64),
     Float(f64),
+}
+
+impl Number {
+    /// The nearest double.
+    pub fn to_f64(self) -> f64 {
+        match self {
+            Number::Int(value) => value as f64,
+            Number::Float(value) => value,
+        }
+    }
+
+    /// The whole number that it is, if it is one.
+    pub fn whole(self) -> Option<i128> {
+        match self {
+            Number::Int(value) => Some(value.into()),
+            Number::Float(value) => (value.fract() == 0.0 && value.is_finite()).then_some(value as i128),
+        }
+    }
+}
+
+impl FromStr for Number {
+    type Err = std::num::ParseFloatError;
+
+    fn from_str(text: &str) -> Result<Number, Self::Err> {
+        text.parse().map(Number::Int).or_else(|_| text.parse().map(Number::Float))
+    }
 }
 
 impl fmt::Display for Number {
