@@ -147,6 +147,39 @@ impl Problem {
     }
 }
 
+/// Bytes of a place's line and its neighbours up to which it is drawn. What is drawn beyond column 65,535 ends in a panic.
+const WIDEST: usize = 16 << 10;
+
+impl Problem {
+    fn given_source(&self) -> Option<&dyn SourceCode> {
+        let own = self.0.source.as_ref().map(|s| s as &dyn SourceCode);
+        own.or_else(|| self.0.shown.as_ref()?.source_code())
+    }
+
+    fn given_labels(&self) -> Vec<LabeledSpan> {
+        match self.0.labels.is_empty() {
+            true => self.0.shown.as_ref().and_then(|d| d.labels()).map_or_else(Vec::new, Iterator::collect),
+            false => self.0.labels.clone(),
+        }
+    }
+
+    /// In words, the place on a line that is too long to be drawn.
+    fn far_place(&self) -> Option<String> {
+        let (source, labels) = (self.given_source()?, self.given_labels());
+        let span = labels.first()?.inner();
+        let around = source.read_span(span, 1, 1).ok()?;
+        if around.data().len() <= WIDEST {
+            return None;
+        }
+        let before = span.offset() - around.span().offset();
+        let line = &around.data()[..before.min(around.data().len())];
+        let breaks = line.iter().filter(|&&b| b == b'\n').count();
+        let column = line.iter().rev().take_while(|&&b| b != b'\n').count();
+        let name = around.name().map_or_else(String::new, |name| format!(" of `{name}`"));
+        Some(format!("in line {}{name}, after {column} bytes", around.line() + breaks + 1))
+    }
+}
+
 /// "did you mean …?", or the list of what there is if it is short.
 pub fn suggestion<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Option<String> {
     let known: Vec<&str> = known.into_iter().collect();
@@ -197,20 +230,19 @@ impl Diagnostic for Problem {
     }
 
     fn help<'a>(&'a self) -> Option<Box<dyn fmt::Display + 'a>> {
-        let own = self.0.help.as_ref().map(|h| Box::new(h) as Box<dyn fmt::Display>);
-        own.or_else(|| self.0.shown.as_ref()?.help())
+        let given = self.0.help.clone().or_else(|| Some(self.0.shown.as_ref()?.help()?.to_string()));
+        let help = [self.far_place(), given].into_iter().flatten().collect::<Vec<_>>().join("\n");
+        (!help.is_empty()).then(|| Box::new(help) as Box<dyn fmt::Display>)
     }
 
     fn source_code(&self) -> Option<&dyn SourceCode> {
-        let own = self.0.source.as_ref().map(|s| s as &dyn SourceCode);
-        own.or_else(|| self.0.shown.as_ref()?.source_code())
+        self.given_source().filter(|_| self.far_place().is_none())
     }
 
     fn labels(&self) -> Option<Box<dyn Iterator<Item = LabeledSpan> + '_>> {
-        if self.0.labels.is_empty() {
-            return self.0.shown.as_ref()?.labels();
-        }
-        Some(Box::new(self.0.labels.iter().cloned()))
+        let labels = self.given_labels();
+        (!labels.is_empty() && self.far_place().is_none())
+            .then(|| Box::new(labels.into_iter()) as Box<dyn Iterator<Item = _>>)
     }
 
     fn related<'a>(&'a self) -> Option<Box<dyn Iterator<Item = &'a dyn Diagnostic> + 'a>> {
@@ -238,6 +270,18 @@ mod tests {
         assert_eq!(&text[line_range(text, 3)], "");
         assert_eq!(&text[line_range(text, 4)], "d");
         assert_eq!(line_range(text, 99), text.len()..text.len());
+    }
+
+    #[test]
+    fn a_place_on_a_very_long_line_is_told_in_words() {
+        let text = format!("first\n{}wrong{}\nlast", "x ".repeat(40_000), " y".repeat(9));
+        let at = text.find("wrong").unwrap();
+        let problem = Problem::input("t", "m").help("do this").at("f.ptx", &text, at..at + 5, "here");
+        assert!(problem.labels().is_none() && problem.source_code().is_none());
+        assert_eq!(Diagnostic::help(&problem).unwrap().to_string(), "in line 2 of `f.ptx`, after 80000 bytes\ndo this");
+        let drawn = format!("{:?}", miette::Report::new(problem));
+        assert!(drawn.contains("after 80000 bytes") && drawn.len() < 1000, "{drawn}");
+        assert!(Problem::input("t", "m").at("f", "wrong", 0..5, "here").labels().is_some());
     }
 
     #[test]
