@@ -97,6 +97,43 @@ fn an_interrupted_run_keeps_its_state_and_says_how_to_go_on() {
 }
 
 #[test]
+fn a_checkpoint_that_cannot_be_written_ends_the_run_and_leaves_the_one_before() {
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().join("run");
+    let mut child = start(&out, &["--checkpoint-every", "4000cycles"]);
+    wait_for_checkpoint(&out, &mut child);
+    // Where the next one is written there is a directory now; again if one was being written just then.
+    let place = out.join("checkpoint.partial.bin");
+    while std::fs::create_dir(&place).is_err() {
+        assert!(child.try_wait().unwrap().is_none(), "the run has ended");
+    }
+    let output = child.wait_with_output().unwrap();
+    let err = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(1), "{err}");
+    assert!(err.contains("file::unwritable") && err.contains("warpwatt resume"), "{err}");
+    assert!(output.stdout.is_empty() && !out.join("run.json").exists());
+    std::fs::remove_dir(place).unwrap();
+    assert_eq!(warpwatt(&["resume", out.to_str().unwrap()]).code, Some(0));
+    assert!(results(&out) == undisturbed(folder.path()));
+}
+
+#[test]
+fn a_run_directory_belongs_to_one_run_at_a_time() {
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().join("run");
+    let mut child = start(&out, &["--checkpoint-every", "4000cycles"]);
+    wait_for_checkpoint(&out, &mut child);
+    let there = out.to_str().unwrap();
+    for others in [&["resume", there][..], &["run", "pathfinder", "--out", there, "--force"]] {
+        let ran = warpwatt(others);
+        assert_eq!(ran.code, Some(2), "{}", ran.err);
+        assert!(ran.err.contains("store::busy"), "{}", ran.err);
+    }
+    assert_eq!(child.wait().unwrap().code(), Some(0));
+    assert!(results(&out) == undisturbed(folder.path()));
+}
+
+#[test]
 fn a_loop_that_launches_nothing_can_be_interrupted() {
     let folder = tempfile::tempdir().unwrap();
     std::fs::copy(data("spin.ptx"), folder.path().join("spin.ptx")).unwrap();

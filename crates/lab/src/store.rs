@@ -7,9 +7,11 @@
 use crate::problem::{Outcome, Problem};
 use crate::record::{Host, Record};
 use serde::Serialize;
-use std::fs::{self, File};
+use std::fs::{self, File, TryLockError};
 use std::io::{ErrorKind, Write};
 use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 /// The record's file.
 pub const RUN: &str = "run.json";
@@ -47,7 +49,11 @@ pub fn write_whole(path: &Path, bytes: &[u8]) -> Outcome<()> {
             None => Ok(()),
         }
     };
-    write().map_err(|e| Problem::unwritable(path, &e))
+    write().map_err(|e| {
+        // A piece that cannot be removed does no harm.
+        let _ = fs::remove_file(&partial);
+        Problem::unwritable(path, &e)
+    })
 }
 
 /// As JSON, indented, with a line break at the end.
@@ -105,6 +111,30 @@ pub fn prepare_file(path: &Path) -> Outcome<()> {
         Some(parent) if parent.as_os_str().is_empty() => write_into(Path::new(".")),
         Some(parent) => write_into(parent),
         None => Ok(()),
+    }
+}
+
+/// Keeps other runs out of a run directory, which is made if need be, for as long as the answer lives. `interrupted`: while
+/// another run is there this one waits for its end, or for this; `None`: it is refused.
+pub fn hold_directory(directory: &Path, interrupted: Option<&AtomicBool>) -> Outcome<Option<File>> {
+    check_directory(directory)?;
+    if !directory.exists() {
+        write_into(directory)?;
+    }
+    // Where directories cannot be opened or locked nothing is held.
+    let Ok(file) = File::open(directory) else { return Ok(None) };
+    loop {
+        match file.try_lock() {
+            Ok(()) => return Ok(Some(file)),
+            Err(TryLockError::Error(_)) => return Ok(None),
+            Err(TryLockError::WouldBlock) => {}
+        }
+        if !interrupted.is_some_and(|stop| !stop.load(Ordering::Relaxed)) {
+            let message = format!("another run is writing into `{}`", directory.display());
+            let help = "wait for its end, or choose another directory";
+            return Err(Problem::input("store::busy", message).help(help));
+        }
+        std::thread::sleep(Duration::from_millis(50));
     }
 }
 
@@ -172,6 +202,29 @@ mod tests {
         }
         assert_eq!(fs::read(&target).unwrap(), b"now");
         assert!(!fs::metadata(&null).unwrap().is_file());
+    }
+
+    #[test]
+    fn a_directory_is_held_by_one_run_at_a_time() {
+        let folder = tempfile::tempdir().unwrap();
+        let directory = folder.path().join("run");
+        let held = hold_directory(&directory, None).unwrap();
+        assert!(held.is_some());
+        assert_eq!(hold_directory(&directory, None).unwrap_err().code(), "store::busy");
+        assert_eq!(hold_directory(&directory, Some(&AtomicBool::new(true))).unwrap_err().code(), "store::busy");
+        let waiting = std::thread::spawn(move || hold_directory(&directory, Some(&AtomicBool::new(false))).unwrap());
+        drop(held);
+        assert!(waiting.join().unwrap().is_some());
+        assert_eq!(fs::read_dir(folder.path().join("run")).unwrap().count(), 0);
+    }
+
+    #[test]
+    fn what_cannot_be_put_in_its_place_leaves_no_piece() {
+        let folder = tempfile::tempdir().unwrap();
+        let place = folder.path().join("place");
+        fs::create_dir_all(place.join("full")).unwrap();
+        assert_eq!(write_whole(&place, b"x").unwrap_err().exit_code(), 1);
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
     }
 
     #[test]

@@ -66,6 +66,7 @@ fn carry_out(request: &Request, runs: &RunsArgs, interrupted: &Arc<AtomicBool>) 
     let controls = Controls {
         directory: Some(directory),
         force: runs.force,
+        wait: true,
         interrupted: interrupted.clone(),
         report: line.reporter(),
         ..Controls::default()

@@ -23,6 +23,7 @@ pub fn run(args: RunArgs) -> Result<u8, Problem> {
     let controls = Controls {
         directory: args.out.clone(),
         force: args.force,
+        wait: false,
         checkpoint_every: every,
         trace: args.trace.clone(),
         // A functional run has no checkpoints: Ctrl-C just ends it.
@@ -45,6 +46,7 @@ pub fn resume(args: ResumeArgs) -> Result<u8, Problem> {
     let controls = Controls {
         directory: Some(args.directory.clone()),
         force: false,
+        wait: false,
         checkpoint_every: every,
         trace: None,
         interrupted: watch_signals()?,
@@ -57,13 +59,14 @@ pub fn resume(args: ResumeArgs) -> Result<u8, Problem> {
 
 /// Prints what came out.
 fn tell(finished: Finished, json: bool) -> Result<u8, Problem> {
-    let code = finished.record.exit_code();
+    let mut code = finished.record.exit_code();
     if json {
         data(&to_json(&finished.with_host()?)?)?;
     } else {
         print(&show::result(&finished.record, finished.host.as_ref()))?;
     }
     if let Some(problem) = finished.failure {
+        code = code.max(problem.exit_code());
         crate::output::draw(problem);
     }
     if finished.looked_up {

@@ -76,6 +76,7 @@ fn one(at: usize, run: &Run, options: &Options) -> Outcome<Option<Done>> {
     let controls = Controls {
         directory: Some(run.directory.clone()),
         force: options.force,
+        wait: true,
         interrupted: options.interrupted.clone(),
         report: Box::new(move |report| watcher(Event::Goes(at, report))),
         ..Controls::default()
@@ -84,6 +85,10 @@ fn one(at: usize, run: &Run, options: &Options) -> Outcome<Option<Done>> {
     (options.watcher)(Event::Ends(at));
     if finished.resumable.is_some() || finished.record.ending == warpwatt_machine::stats::Ending::Interrupted {
         return Ok(None);
+    }
+    if finished.directory.is_none() {
+        // Its results could not be kept.
+        finished.failure.map_or(Ok(()), Err)?;
     }
     let spans = series::read(&run.directory).unwrap_or_default();
     let looked_up = finished.looked_up;

@@ -81,6 +81,8 @@ pub struct Controls {
     pub directory: Option<PathBuf>,
     /// Simulate even if the directory holds a run.
     pub force: bool,
+    /// While another run writes into the directory: wait for its end. Otherwise this one is refused.
+    pub wait: bool,
     /// Write checkpoints.
     pub checkpoint_every: Option<Every>,
     /// Write a timeline of the run here, for a trace viewer; the run is then not looked up.
@@ -96,6 +98,7 @@ impl Default for Controls {
         Controls {
             directory: None,
             force: false,
+            wait: false,
             checkpoint_every: None,
             trace: None,
             interrupted: Arc::default(),

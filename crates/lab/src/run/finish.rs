@@ -31,7 +31,7 @@ pub(super) fn finish(
         // What the host program got wrong shows only when a launch is made.
         Err(DeviceError::Invalid(message)) => return Err(Problem::input("run::invalid", message)),
         Err(DeviceError::Failed(message)) if stats.ending == Ending::Completed => {
-            // The machine is fine: the host program gave up, or a checkpoint could not be written.
+            // The machine is fine: the host program gave up.
             Driven { verified: Verified { verified: Some(false), detail: message }, buffers: Vec::new() }
         }
         Err(error) => {
@@ -47,11 +47,12 @@ pub(super) fn finish(
     {
         stats.ending = Ending::AuditFailed { message };
     }
-    let failure = failure(prepared, &stats, told);
+    let mut failure = failure(prepared, &stats, told);
     let interrupted = stats.ending == Ending::Interrupted;
     let record = record(prepared, &stats, &policy, report.as_ref(), driven)?;
     if let (Some(path), Some(report), false) = (trace, &report, interrupted) {
-        store::write_whole(path, &crate::trace::trace(&prepared.spec, &stats, report)?)?;
+        let timeline = crate::trace::trace(&prepared.spec, &stats, report)?;
+        failure = failure.or(store::write_whole(path, &timeline).err());
     }
     let mut finished = Finished {
         record,
@@ -62,8 +63,11 @@ pub(super) fn finish(
         resumable: resumable.then(|| directory.clone()),
     };
     if let Some(directory) = given.filter(|_| !interrupted) {
-        write(&finished, &stats, report.as_ref(), &directory)?;
-        finished.directory = Some(directory);
+        // What was simulated is told also where it could not be kept.
+        match write(&finished, &stats, report.as_ref(), &directory) {
+            Ok(()) => finished.directory = Some(directory),
+            Err(problem) => finished.failure = finished.failure.or(Some(problem)),
+        }
     } else if !interrupted {
         // Checkpoints in a directory of our own have done their duty.
         Checkpoint::remove(&directory);

@@ -15,6 +15,7 @@ use crate::request::{Program, Request, find_machine, inputs};
 use crate::transcript::{Recorded, Shared, Transcript, lock};
 use crate::{power, store};
 use serde_json::json;
+use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 use std::time::Instant;
@@ -105,6 +106,7 @@ pub fn run(request: &Request, controls: Controls) -> Outcome<Finished> {
     request.make_absolute()?;
     controls.directory.as_deref().map(store::check_directory).transpose()?;
     let prepared = prepare(&request)?;
+    let _held = hold(controls.directory.as_deref(), &controls)?;
     if let Some(directory) = controls.directory.as_deref().filter(|_| !controls.force) {
         // Another run is refused whatever is asked for; a timeline cannot be looked up.
         let found = store::look_up(directory, &prepared.key)?;
@@ -120,6 +122,7 @@ pub fn run(request: &Request, controls: Controls) -> Outcome<Finished> {
 /// Goes on with a run from its last checkpoint.
 pub fn resume(directory: &Path, threads: Option<u32>, mut controls: Controls) -> Outcome<Finished> {
     store::check_directory(directory)?;
+    let _held = hold(Some(directory).filter(|d| d.exists()), &controls)?;
     let checkpoint = Checkpoint::read(directory)?;
     let mut request = checkpoint.request.clone();
     request.threads = threads.unwrap_or(request.threads);
@@ -133,12 +136,20 @@ pub fn resume(directory: &Path, threads: Option<u32>, mut controls: Controls) ->
     carry_out(&prepared, Some(checkpoint), controls)
 }
 
+/// Keeps other runs out of a run's directory.
+fn hold(directory: Option<&Path>, controls: &Controls) -> Outcome<Option<File>> {
+    let stop = controls.wait.then_some(&*controls.interrupted);
+    directory.map_or(Ok(None), |directory| store::hold_directory(directory, stop))
+}
+
 fn carry_out(prepared: &Prepared, from: Option<Checkpoint>, controls: Controls) -> Outcome<Finished> {
     let (given, trace) = (controls.directory.clone(), controls.trace.clone());
     let directory = given.clone().unwrap_or_else(|| prepared.own_directory(Path::new("runs")));
     if given.is_some() || controls.checkpoint_every.is_some() {
         store::prepare_directory(&directory)?;
     }
+    // One that was given is held already.
+    let _held = hold(Some(&*directory).filter(|d| given.is_none() && d.exists()), &controls)?;
     trace.as_deref().map(store::prepare_file).transpose()?;
     let started = Instant::now();
     let before = from.as_ref().map_or(0.0, |c| c.host_seconds);

@@ -5,8 +5,8 @@ use crate::checkpoint::Checkpoint;
 use crate::problem::{Outcome, Problem};
 use crate::transcript::{Shared, Transcript, lock};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 use warpwatt_machine::gpu::{Control, Gpu, Options, Progress};
 use warpwatt_machine::stats::Ending;
@@ -49,8 +49,14 @@ pub(super) fn simulate(
         before,
     };
     let (wrote, stop) = (Arc::clone(&kept), Arc::clone(&interrupted));
+    let unwritten: Arc<Mutex<Option<Problem>>> = Arc::default();
+    let failed = Arc::clone(&unwritten);
     gpu.set_checkpoint(Box::new(move |state| {
-        writer.write(state).map_err(|problem| problem.to_string())?;
+        writer.write(state).map_err(|problem| {
+            let message = problem.to_string();
+            *failed.lock().unwrap_or_else(PoisonError::into_inner) = Some(problem);
+            message
+        })?;
         wrote.store(true, Ordering::Relaxed);
         Ok(())
     }));
@@ -74,6 +80,11 @@ pub(super) fn simulate(
         if clock.due(progress.cycles) { Control::Checkpoint } else { Control::Continue }
     }));
     let driven = prepared.drive(&mut gpu, earlier, &log, &interrupted);
+    if let Some(problem) = unwritten.lock().unwrap_or_else(PoisonError::into_inner).take() {
+        // Without results, and without touching the checkpoint before.
+        let resume = "the run has ended here; `warpwatt resume DIR` goes on from the checkpoint before";
+        return Err(if kept.load(Ordering::Relaxed) { problem.help(resume) } else { problem });
+    }
     let mut stats = gpu.stats();
     if matches!(driven, Err(DeviceError::Interrupted)) {
         stats.ending = Ending::Interrupted;
