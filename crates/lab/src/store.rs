@@ -98,6 +98,27 @@ pub fn prepare_directory(directory: &Path) -> Outcome<()> {
     write_into(directory)
 }
 
+/// Refuses an output file that is one of the inputs (names of workloads are none), or in a run directory one of its own.
+pub fn spare_inputs<'a>(path: &Path, inputs: impl IntoIterator<Item = &'a str>, out: Option<&Path>) -> Outcome<()> {
+    let place = |path: &Path| path.canonicalize().ok();
+    let is_input = |input: &&str| place(Path::new(input)).is_some_and(|input| Some(input) == place(path));
+    let help = "write it into another file";
+    if let Some(input) = inputs.into_iter().find(is_input) {
+        let message = format!("`{}` would replace the input `{input}`", path.display());
+        return Err(Problem::input("file::replaces-input", message).help(help));
+    }
+    let own = [RUN, HOST, "power.csv", "lanes.csv", "stats.csv", "governor.csv"];
+    let into =
+        |out: &Path| path.parent() == Some(out) && own.iter().any(|name| path.file_name() == Some(name.as_ref()));
+    match out {
+        Some(out) if into(out) => {
+            let message = format!("`{}` is a file of the run directory's own", path.display());
+            Err(Problem::input("file::replaces-result", message).help(help))
+        }
+        _ => Ok(()),
+    }
+}
+
 /// Sees that a file can be written, as [`write_whole`] will do.
 pub fn prepare_file(path: &Path) -> Outcome<()> {
     if path.is_dir() {
@@ -216,6 +237,21 @@ mod tests {
         drop(held);
         assert!(waiting.join().unwrap().is_some());
         assert_eq!(fs::read_dir(folder.path().join("run")).unwrap().count(), 0);
+    }
+
+    #[test]
+    fn outputs_spare_inputs_and_results() {
+        let folder = tempfile::tempdir().unwrap();
+        let job = folder.path().join("job.toml");
+        fs::write(&job, "").unwrap();
+        let inputs = || ["sgemm", job.to_str().unwrap()];
+        let again = folder.path().join("./job.toml");
+        assert_eq!(spare_inputs(&again, inputs(), None).unwrap_err().code(), "file::replaces-input");
+        let (trace, run) = (folder.path().join("trace.json"), folder.path().join("run.json"));
+        spare_inputs(&trace, inputs(), Some(folder.path())).unwrap();
+        let problem = spare_inputs(&run, inputs(), Some(folder.path())).unwrap_err();
+        assert_eq!((problem.code(), problem.exit_code()), ("file::replaces-result", 2));
+        spare_inputs(&run, inputs(), None).unwrap();
     }
 
     #[test]

@@ -115,7 +115,7 @@ const FILES: &[Bad] = &[
     ("dram_mhz = 1000", "gpu::rule::memory-clock", Some((2, 12)), "Add a level to dvfs.mem_levels"),
     ("dram_bus_bits = 8", "gpu::rule::dram-burst", Some((2, 17)), "a burst of 8 B"),
     ("dram_beats_per_clock = 16", "gpu::rule::dram-beats", Some((2, 24)), "at most 8"),
-    ("dram.ccd = 4", "gpu::rule::dram-column", Some((2, 12)), "CCD 4 is longer than CCDL 3"),
+    ("dram.ccd = 4", "gpu::rule::dram-column", Some((2, 12)), "dram.ccd = 4 is longer than dram.ccdl = 3"),
     ("dram.rcd = 30", "gpu::rule::dram-row", Some((2, 12)), "RCD ≤ RAS"),
     ("dram.rc = 39", "gpu::rule::dram-row", Some((2, 11)), "RAS + RP ≤ RC"),
     ("dram.bank_groups = 16\ndram.banks = 8", "gpu::rule::dram-banks", Some((2, 20)), "at most 8"),

@@ -13,13 +13,16 @@ use warpwatt_lab::problem::Problem;
 use warpwatt_lab::record::Record;
 use warpwatt_lab::request::Request;
 use warpwatt_lab::run::{self, Controls};
-use warpwatt_lab::store::{check_directory, prepare_file, to_json, write_whole};
+use warpwatt_lab::store::{check_directory, prepare_file, spare_inputs, to_json, write_whole};
 use warpwatt_policies::full_width;
 
 /// Analyses what limits some programs.
 pub fn bottleneck(args: BottleneckArgs) -> Result<u8, Problem> {
     check_directory(&args.runs.store)?;
-    args.html.as_deref().map(prepare_file).transpose()?;
+    if let Some(html) = &args.html {
+        spare_inputs(html, args.programs.iter().chain(&args.gpu).map(String::as_str), None)?;
+        prepare_file(html)?;
+    }
     let interrupted = watch_signals()?;
     let mut all = Vec::new();
     let mut worst = 0;

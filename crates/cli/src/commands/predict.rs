@@ -15,7 +15,10 @@ use warpwatt_lab::store;
 /// Predicts.
 pub fn predict(args: PredictArgs) -> Result<u8, Problem> {
     store::check_directory(&args.runs.store)?;
-    args.html.as_deref().map(store::prepare_file).transpose()?;
+    if let Some(html) = &args.html {
+        store::spare_inputs(html, args.programs.iter().chain([&args.gpu]).map(String::as_str), None)?;
+        store::prepare_file(html)?;
+    }
     let request = PredictRequest {
         programs: programs(&args.programs, &choice(args.runs.size))?,
         gpu: args.gpu.clone(),

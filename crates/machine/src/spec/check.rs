@@ -268,7 +268,7 @@ fn dram(spec: &Spec) -> Outcome {
         dram.ccd <= dram.ccdl,
         Rule::DramColumn,
         &["dram.ccd", "dram.ccdl"],
-        || format!("CCD {} is longer than CCDL {}", dram.ccd, dram.ccdl),
+        || format!("dram.ccd = {} is longer than dram.ccdl = {}", dram.ccd, dram.ccdl),
         || "commands to one bank group are further apart than to different ones".to_owned(),
     )?;
     require(

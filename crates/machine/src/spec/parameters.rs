@@ -61,7 +61,7 @@ parameters! {
         sets: u32 = number("sets", 1.0, MANY).power_of_two();
         /// Ways.
         ways: u32 = number("ways", 1.0, 256.0);
-        /// Line size in bytes.
+        /// Line size in bytes; 128 in the L1 data cache and the L2.
         line_bytes: u32 = number("B", 32.0, 128.0).power_of_two();
         /// MSHR entries.
         mshrs: u32 = number("entries", 1.0, 4096.0);
