@@ -3,7 +3,8 @@
 //! Models: `bar`/`barrier` `.sync`, `.arrive`, `.red` with and without thread counts (PTX manual, `bar`), counted in whole
 //! warps as hardware before independent thread scheduling does: a warp that arrives with some of its lanes arrives as a
 //! whole, and a barrier without count expects every warp of the CTA that has not exited. Exited warps do not count
-//! towards a barrier with a thread count. Leaves out: per-thread arrival.
+//! towards a barrier with a thread count. Leaves out: per-thread arrival; a `barrier` without `.aligned` is a fault while
+//! lanes of the warp are elsewhere.
 
 use serde::{Deserialize, Serialize};
 

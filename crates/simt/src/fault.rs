@@ -6,6 +6,7 @@ use thiserror::Error;
 use crate::cta::Cta;
 use crate::device::Dim3;
 use crate::launch::Launch;
+use crate::memory::lanes_of;
 use crate::opinfo::MemSpace;
 use crate::warp::Warp;
 
@@ -174,6 +175,18 @@ pub enum FaultKind {
         /// The mask.
         mask: u32,
     },
+    /// A warp-collective instruction whose mask names lanes that have diverged from those that execute it.
+    #[error(
+        "{instruction} without {}, which its member mask names but which diverged before: the lanes of a mask must \
+         execute the instruction together here",
+        lane_list(*.missing)
+    )]
+    Diverged {
+        /// Opcode.
+        instruction: String,
+        /// The lanes that are elsewhere.
+        missing: u32,
+    },
     /// The limit on warp instructions was reached ([`crate::functional`]).
     #[error("the limit of {limit} warp instructions was reached")]
     InstructionLimit {
@@ -217,6 +230,12 @@ pub enum BarrierProblem {
     /// `bar.red` meets `bar.sync`, or another reduction.
     #[error("the operation differs from that of the warps that have arrived")]
     Operation,
+    /// Lanes of the warp are elsewhere at a `barrier` without `.aligned`.
+    #[error(
+        "{} of the warp diverged before: without .aligned, too, the lanes of a warp must execute a barrier together here",
+        lane_list(*.0)
+    )]
+    Diverged(u32),
     /// `bar.arrive` needs a thread count.
     #[error("bar.arrive needs a thread count")]
     NoCount,
@@ -271,6 +290,23 @@ impl std::fmt::Display for Fault {
 }
 
 impl std::error::Error for Fault {}
+
+/// `lanes 0-3, 7`.
+fn lane_list(lanes: u32) -> String {
+    let mut ranges: Vec<(usize, usize)> = Vec::new();
+    for lane in lanes_of(lanes) {
+        match ranges.last_mut() {
+            Some((_, last)) if *last + 1 == lane => *last = lane,
+            _ => ranges.push((lane, lane)),
+        }
+    }
+    let range = |&(first, last): &(usize, usize)| match last - first {
+        0 => format!("{first}"),
+        _ => format!("{first}-{last}"),
+    };
+    let list: Vec<String> = ranges.iter().map(range).collect();
+    format!("lane{} {}", if lanes.count_ones() == 1 { "" } else { "s" }, list.join(", "))
+}
 
 /// Lower-case name of a space, for messages.
 pub fn space_name(space: MemSpace) -> &'static str {

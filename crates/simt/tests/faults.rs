@@ -201,8 +201,55 @@ fn member_masks_must_name_the_executing_lanes() {
         "shfl.sync.idx.b32 %r1, %t, 0, 31, 1;",
         "redux.sync.add.u32 %r1, %t, 1;",
         "match.any.sync.b32 %r1, %t, 1;",
+        "bar.warp.sync 1;",
     ] {
         assert_eq!(kind(body, 2, &[]), FaultKind::MemberMask { mask: 1 }, "{body}");
+    }
+}
+
+/// Lanes 0 to 9 and 20 branch around the lines.
+fn diverged(lines: &str) -> String {
+    format!(
+        "setp.lt.u32 %p1, %t, 10; setp.eq.u32 %p2, %t, 20; or.pred %p1, %p1, %p2;
+        @%p1 bra AROUND;\n{lines} // here\nAROUND: st.global.u32 [%out], 1;"
+    )
+}
+
+#[test]
+fn lanes_of_a_member_mask_must_come_together() {
+    for (instruction, form) in [
+        ("vote.sync", "vote.sync.ballot.b32 %r1, %p2, -1;"),
+        ("shfl.sync", "shfl.sync.bfly.b32 %r1, %t, 1, 31, -1;"),
+        ("match.sync", "match.any.sync.b32 %r1, %t, -1;"),
+        ("redux.sync", "redux.sync.add.u32 %r1, %t, -1;"),
+        ("bar.warp.sync", "bar.warp.sync -1;"),
+    ] {
+        let ptx = module("", &diverged(form));
+        let fault = fault_of_module(&ptx, 32, &[]);
+        let kind = FaultKind::Diverged { instruction: instruction.to_string(), missing: 0x0010_03ff };
+        assert_eq!((&fault.kind, fault.thread[0], fault.line), (&kind, 10, line_of(&ptx, "// here")), "{form}");
+        let text =
+            format!("{instruction} without lanes 0-9, 20, which its member mask names but which diverged before");
+        assert!(fault.to_string().starts_with(&text), "{fault}");
+        // In a mask of its own each side is whole; lanes that have exited need not come.
+        run(&diverged(&form.replace("-1;", "0xffeffc00;")), 32, &[]);
+        run(&format!("setp.lt.u32 %p1, %t, 10; @%p1 exit; {form}"), 32, &[]);
+    }
+    // Without `.sync`, whoever is here takes part.
+    run(&diverged("vote.ballot.b32 %r1, %p2; shfl.bfly.b32 %r1, %t, 1, 31;"), 32, &[]);
+}
+
+#[test]
+fn barriers_without_aligned_take_no_part_of_a_warp() {
+    for (form, aligned) in [
+        ("barrier.sync 3;", "barrier.sync.aligned 3;"),
+        ("barrier.sync 3, 32;", "bar.sync 3, 32;"),
+        ("barrier.arrive 3, 32;", "bar.arrive 3, 32;"),
+        ("barrier.red.popc.u32 %r1, 3, %p2;", "bar.red.popc.u32 %r1, 3, %p2;"),
+    ] {
+        assert_eq!(barrier(&diverged(form), 32), (3, BarrierProblem::Diverged(0x0010_03ff)), "{form}");
+        run(&diverged(aligned), 32, &[]);
+        run(&format!("setp.lt.u32 %p1, %t, 10; @%p1 exit; {form}"), 32, &[]);
     }
 }
 

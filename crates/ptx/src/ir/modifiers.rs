@@ -227,7 +227,7 @@ pub struct Modifiers {
     pub uni: bool,
     /// `.sync` (on `bar`, `vote`, `shfl`, `match`, `redux`).
     pub sync: bool,
-    /// `.aligned`.
+    /// `.aligned`; also of `bar`, which says it by its name.
     pub aligned: bool,
     /// Atomic operation; `Add` on `vabsdiff4` for `.add`.
     pub atom: Option<AtomOp>,

@@ -20,6 +20,8 @@ pub(crate) fn parse(p: &mut BodyParser<'_, '_>) -> Parse<()> {
             .suggest(name, words::opcode_names()));
     };
     let mut mods = modifiers::parse(&mut p.cur, opcode)?;
+    // `bar.sync` is `barrier.sync.aligned`; so are its other modes, but not `bar.warp.sync`.
+    mods.aligned |= name == "bar" && mods.bar != Some(BarMode::WarpSync);
     // Filled again and again, then copied to an allocation of the right size.
     let mut operands = std::mem::take(&mut p.scratch);
     operands.clear();

@@ -233,6 +233,10 @@ pub(super) fn barrier(
 ) -> Outcome {
     let lane = lanes.trailing_zeros();
     let fault = |barrier, p| problem(lane, FaultKind::Barrier { barrier, problem: p });
+    if !b.aligned && warp.diverged() != 0 {
+        let barrier = warp.registers(program).row(b.number)[lane as usize & 31];
+        return fault(barrier, BarrierProblem::Diverged(warp.diverged()));
+    }
     let Some(number) = uniform(warp, program, b.number, lanes) else {
         return fault(warp.registers(program).row(b.number)[lane as usize & 31], BarrierProblem::NotUniform);
     };

@@ -231,7 +231,10 @@ fn rare<M: GlobalAccess>(
         }
         Kind::Trap => return problem(lanes.trailing_zeros(), FaultKind::Trap),
         Kind::Barrier(b) => control::barrier(warp, cta, effect, program, b, lanes)?,
-        Kind::WarpSync => effect.kind = EffectKind::WarpSync,
+        Kind::WarpSync { member } => {
+            warpwide::sync(warp, program, *member, lanes)?;
+            effect.kind = EffectKind::WarpSync;
+        }
         Kind::Fence => effect.kind = EffectKind::Fence,
         Kind::Sleep(src) => {
             let longest = warp.lanes_max(program, *src, lanes);

@@ -1,9 +1,10 @@
 //! Votes, shuffles, matches and reductions across the lanes of a warp.
 //!
-//! A `.sync` form takes part with the lanes that execute it and that its member mask names: lanes that the mask names but
-//! that are elsewhere are not waited for, as a warp executes in lockstep. A lane that executes the instruction must be in
-//! its own mask (PTX manual: otherwise the behaviour is undefined; here it is a fault). Masks may differ from lane to
-//! lane, as groups made by `match` have them.
+//! A `.sync` form waits for the lanes that its member mask names. A warp that executes in lockstep cannot wait for lanes
+//! of its own: if one of them has diverged, that is a fault. Lanes that have exited are not waited for (PTX manual), nor
+//! those whose guard is false (undefined there). A lane that executes the instruction must be in its own mask (PTX manual:
+//! otherwise the behaviour is undefined; here it is a fault). Masks may differ from lane to lane, as groups made by
+//! `match` have them.
 
 use warpwatt_ptx::ir::ShflMode;
 
@@ -16,15 +17,27 @@ use crate::program::Program;
 use crate::program::op::{NO_PRED, PredSrc, Shuffle, Src, Vote};
 use crate::warp::Warp;
 
-/// Checks the member masks of the executing lanes; gives the mask that they all have, if it is one.
-fn members(warp: &Warp, program: &Program, member: Src, lanes: u32) -> Outcome<[u32; 32]> {
+/// Checks the member masks of the executing lanes, and gives them. A form without `.sync` has none: all lanes that
+/// execute it.
+fn members(warp: &Warp, program: &Program, instruction: &str, member: Option<Src>, lanes: u32) -> Outcome<[u32; 32]> {
+    let Some(member) = member else { return Ok([u32::MAX; 32]) };
     let masks = *warp.registers(program).row(member);
+    let diverged = warp.diverged();
     for lane in lanes_of(lanes) {
         if masks[lane] >> lane & 1 == 0 {
             return problem(lane as u32, FaultKind::MemberMask { mask: masks[lane] });
         }
+        let missing = masks[lane] & diverged;
+        if missing != 0 {
+            return problem(lane as u32, FaultKind::Diverged { instruction: instruction.to_string(), missing });
+        }
     }
     Ok(masks)
+}
+
+/// `bar.warp.sync`: lanes that execute in lockstep have met already.
+pub(super) fn sync(warp: &Warp, program: &Program, member: Src, lanes: u32) -> Outcome {
+    members(warp, program, "bar.warp.sync", Some(member), lanes).map(|_| ())
 }
 
 pub(super) fn vote(
@@ -33,10 +46,10 @@ pub(super) fn vote(
     mode: Vote,
     dest: u32,
     src: PredSrc,
-    member: Src,
+    member: Option<Src>,
     lanes: u32,
 ) -> Outcome {
-    let masks = members(warp, program, member, lanes)?;
+    let masks = members(warp, program, "vote.sync", member, lanes)?;
     let value = warp.pred(src);
     let mut ballots = [0; 32];
     let mut result = 0;
@@ -63,7 +76,7 @@ pub(super) fn vote(
 /// PTX manual, `shfl`: the pseudo code under "Description". The value of a lane that does not execute is undefined there;
 /// here it is what its register holds.
 pub(super) fn shuffle(warp: &mut Warp, program: &Program, s: &Shuffle, lanes: u32) -> Outcome {
-    members(warp, program, s.member, lanes)?;
+    members(warp, program, "shfl.sync", s.member, lanes)?;
     let regs = warp.registers(program);
     let (values, b, c) = (*regs.row(s.src), *regs.row(s.lane), *regs.row(s.clamp));
     let mut result = [0; 32];
@@ -106,10 +119,10 @@ pub(super) fn matching(
     wide: bool,
     to: MatchDest,
     src: Src,
-    member: Src,
+    member: Option<Src>,
     lanes: u32,
 ) -> Outcome {
-    let masks = members(warp, program, member, lanes)?;
+    let masks = members(warp, program, "match.sync", member, lanes)?;
     let regs = warp.registers(program);
     let mut result = [0; 32];
     let mut pred = 0u32;
@@ -137,10 +150,10 @@ pub(super) fn redux(
     (op, signed): (AtomicOp, bool),
     dest: u32,
     src: Src,
-    member: Src,
+    member: Option<Src>,
     lanes: u32,
 ) -> Outcome {
-    let masks = members(warp, program, member, lanes)?;
+    let masks = members(warp, program, "redux.sync", member, lanes)?;
     let values = *warp.registers(program).row(src);
     let mut result = [0; 32];
     for lane in lanes_of(lanes) {

@@ -150,7 +150,9 @@ pub(crate) enum Kind {
     Exit,
     Trap,
     Barrier(Barrier),
-    WarpSync,
+    WarpSync {
+        member: Src,
+    },
     Fence,
     Sleep(Src),
     ActiveMask {
@@ -160,7 +162,7 @@ pub(crate) enum Kind {
         mode: Vote,
         dest: u32,
         src: PredSrc,
-        member: Src,
+        member: Option<Src>,
     },
     Shuffle(Shuffle),
     Match {
@@ -169,14 +171,14 @@ pub(crate) enum Kind {
         dest: u32,
         pred: u16,
         src: Src,
-        member: Src,
+        member: Option<Src>,
     },
     Redux {
         op: AtomicOp,
         signed: bool,
         dest: u32,
         src: Src,
-        member: Src,
+        member: Option<Src>,
     },
 }
 
@@ -341,6 +343,8 @@ pub(crate) enum Builtin {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Barrier {
     pub(crate) op: BarrierOp,
+    /// The whole warp arrives, whichever of its lanes execute the instruction.
+    pub(crate) aligned: bool,
     pub(crate) number: Src,
     pub(crate) count: Option<Src>,
     pub(crate) predicate: PredSrc,
@@ -366,5 +370,5 @@ pub(crate) struct Shuffle {
     pub(crate) src: Src,
     pub(crate) lane: Src,
     pub(crate) clamp: Src,
-    pub(crate) member: Src,
+    pub(crate) member: Option<Src>,
 }

@@ -174,6 +174,11 @@ impl Warp {
         self.stack.top.lanes
     }
 
+    /// Lanes that have not exited but are elsewhere than the next instruction.
+    pub(crate) fn diverged(&self) -> u32 {
+        self.live() & !self.active()
+    }
+
     /// All lanes have exited.
     #[inline(always)]
     pub fn done(&self) -> bool {

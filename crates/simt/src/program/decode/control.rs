@@ -180,7 +180,7 @@ impl Decoder<'_> {
         let operands = &i.operands;
         let mode = i.mods.bar.unwrap_or(BarMode::Sync);
         if mode == BarMode::WarpSync {
-            return Ok(Kind::WarpSync);
+            return Ok(Kind::WarpSync { member: self.source32(operands.first())? });
         }
         let reduction = matches!(mode, BarMode::Red | BarMode::RedPopc);
         let at = reduction as usize;
@@ -204,7 +204,7 @@ impl Decoder<'_> {
             (BarMode::Red, _) => return unsupported("this reduction at a barrier"),
             _ => (BarrierOp::Sync, 0),
         };
-        Ok(Kind::Barrier(Barrier { op, number, count, predicate, dest }))
+        Ok(Kind::Barrier(Barrier { op, aligned: i.mods.aligned, number, count, predicate, dest }))
     }
 }
 

@@ -7,12 +7,9 @@ use super::memory::atomic_op;
 use super::{Decode, Decoder, unsupported};
 
 impl Decoder<'_> {
-    /// The member mask of a `.sync` form; without one, all lanes.
-    fn member(&mut self, i: &Instruction, index: usize) -> Decode<Src> {
-        match i.operands.get(index) {
-            Some(operand) if i.mods.sync => self.source32(Some(operand)),
-            _ => Ok(self.constants.get(false, u32::MAX as u64)),
-        }
+    /// The member mask of a `.sync` form.
+    fn member(&mut self, i: &Instruction, index: usize) -> Decode<Option<Src>> {
+        if i.mods.sync { self.source32(i.operands.get(index)).map(Some) } else { Ok(None) }
     }
 
     pub(super) fn vote(&mut self, i: &Instruction) -> Decode<Kind> {
