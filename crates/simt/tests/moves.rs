@@ -150,6 +150,17 @@ fn addresses_of_variables() {
 }
 
 #[test]
+fn masks_cut_bytes_out_of_addresses() {
+    let declarations = ".global .u32 pad[16]; .global .align 4 .u32 foo = 42;
+        .global .align 8 .u8 a[8] = {0xff(foo+1), 0xff00(foo+1), 0xff0000(foo+1), 0xff000000(foo+1), 0, 0, 0, 0};
+        .global .align 8 .u16 b[4] = {0xffff(generic(foo)-3), 0xffff0000(generic(foo)-3),
+            0xffff00000000(generic(foo)-3), 7};";
+    let body = "mov.u64 %rd1, foo; ld.global.u64 %rd2, [a]; ld.global.u64 %rd3, [b]; sub.u64 %rd2, %rd2, %rd1;
+        sub.u64 %rd3, %rd3, %rd1; sub.u64 %rd2, %rd2, %rd3; st.global.u64 [%out], %rd2;";
+    assert_eq!(run_module(&module(declarations, body), 1, &[])[0], 4u64.wrapping_sub(7 << 48));
+}
+
+#[test]
 fn vector_registers() {
     let body = ".reg .v4 .f32 %v; ld.global.v4.f32 %v, [%in]; add.f32 %f1, %v.x, %v.w; st.global.f32 [%out], %f1;";
     let (one, four) = (1f32.to_bits() as u64, 4f32.to_bits() as u64);

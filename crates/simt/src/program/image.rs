@@ -101,8 +101,10 @@ impl ModuleImage {
     fn value(&self, init: &Init) -> ([u8; 8], u8) {
         let (value, size) = match init.value {
             InitValue::Bits { bits, size } => (bits, size),
-            InitValue::Variable { variable, addend, size, .. } => {
-                (self.addresses.get(variable as usize).map_or(0, |a| a.wrapping_add_signed(addend)), size)
+            // Variables of .global and .const lie at their generic addresses.
+            InitValue::Variable { variable, addend, size, byte, .. } => {
+                let address = self.addresses.get(variable as usize).map_or(0, |a| a.wrapping_add_signed(addend));
+                (address.unbounded_shr(8 * u32::from(byte)), size)
             }
             InitValue::Function { function, size } => (function_address(function.0), size),
         };
