@@ -168,6 +168,25 @@ fn places() {
     let report = kernel_report(&m, k);
     assert_eq!(report.len(), 1);
     assert_eq!(line_column(text, report[0].span.start as usize), (6, 8));
+#[test]
+fn double_precision_mapped_to_single() {
+    let report = |target: &str, line: &str| {
+        let m = parse("t", &format!(".version 1.4\n.target {target}\n.entry k() {{ {REGISTERS}\n{line} }}")).unwrap();
+        kernel_report(&m, m.kernel("k").unwrap()).into_iter().map(|u| u.reason).collect::<Vec<_>>()
+    };
+    let mapped = "sm_10, map_f64_to_f32";
+    for (line, head) in [
+        ("add.f64 %fd1, %fd1, %fd2;", "add.f64"),
+        ("cvt.rn.f32.f64 %f1, %fd1;", "cvt.rn.f32.f64"),
+        ("ld.global.f64 %fd1, [%rd1];", "ld.global.f64"),
+    ] {
+        let reason = format!("`{head}`: double precision under `.target map_f64_to_f32` is not implemented");
+        assert_eq!(report(mapped, line), [reason]);
+        assert!(report("sm_13", line).is_empty());
+    }
+    assert!(report(mapped, "add.f32 %f1, %f1, %f2;").is_empty());
+}
+
     let lines = warpwatt_ptx::Lines::new(text);
     for offset in 0..text.len() {
         assert_eq!(lines.line(offset as u32), line_column(text, offset).0);

@@ -51,6 +51,9 @@ fn form(context: Context<'_>, instruction: &Instruction) -> Result<(), String> {
     if let Some(family) = family(instruction.opcode) {
         return Err(format!("`{name}`: {family} are not implemented"));
     }
+    if instruction.mods.types.contains(&Some(Type::F64)) && context.module.target.iter().any(|t| t == MAP_F64) {
+        return Err(format!("`{name}`: double precision under `.target {MAP_F64}` is not implemented"));
+    }
     if !instruction.mods.other.is_empty() {
         return Err(format!("`{name}` is not implemented"));
     }
@@ -72,6 +75,9 @@ fn form(context: Context<'_>, instruction: &Instruction) -> Result<(), String> {
         None => format!("`{name}` is not implemented"),
     })
 }
+
+/// The target option that makes every instruction in double precision one in single precision.
+const MAP_F64: &str = "map_f64_to_f32";
 
 /// Families of instructions that are refused as a whole.
 fn family(opcode: Opcode) -> Option<&'static str> {
