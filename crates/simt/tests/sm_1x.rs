@@ -73,6 +73,14 @@ fn conversions() {
 }
 
 #[test]
+fn virtual_targets_are_their_real_ones() {
+    let body = format!("add.f32 %f2, %f1, %f1; {STORE}");
+    for (target, result) in [("compute_10", 0), ("compute_13", 0), ("compute_20", LEAST), ("sm_100", LEAST)] {
+        assert_eq!(run_for(&format!(".version 8.7\n.target {target}"), &body, TINY), result, "{target}");
+    }
+}
+
+#[test]
 fn double_precision_keeps_its_subnormal_numbers() {
     let body = "ld.global.f64 %fd1, [%in]; add.f64 %fd1, %fd1, %fd1; st.global.f64 [%out], %fd1;";
     assert_eq!(both(body, 1), [2, 2]);

@@ -130,7 +130,11 @@ pub(super) type Decode<T> = Result<T, BuildErrorKind>;
 fn flushes(module: &Module, instruction: &Instruction) -> bool {
     use Opcode::*;
     let single = instruction.mods.types.contains(&Some(Type::F32));
-    let old = single && module.target.iter().any(|word| word.starts_with("sm_1") && word.len() == "sm_1x".len());
+    let first = |word: &String| {
+        let number = word.strip_prefix("sm_").or_else(|| word.strip_prefix("compute_"));
+        number.is_some_and(|n| n.len() == 2 && n.starts_with('1'))
+    };
+    let old = single && module.target.iter().any(first);
     let wide = || instruction.mods.types[0].is_some_and(|dest| dest.bytes() == 8);
     old && match instruction.opcode {
         Add | Sub | Mul | Mad | Div | Abs | Neg | Min | Max | Rcp | Sqrt | Rsqrt | Sin | Cos | Lg2 | Ex2 | Set
