@@ -138,6 +138,24 @@ fn scopes_have_their_own_names() {
 }
 
 #[test]
+fn inner_ranges_hide_outer_ones_of_a_shorter_prefix() {
+    let b = body(
+        ".reg .u32 %s<20>; mov.u32 %s12, 7; { .reg .u16 %s1<3>; mov.u16 %s12, 9; mov.u32 %s13, 1; } mov.u32 %s12, 8;\n\
+         { .reg .u16 %s<13>; { .reg .f32 %s1<2>; mov.u16 %s12, 1; } }",
+    );
+    let types: Vec<Type> = b
+        .instructions
+        .iter()
+        .map(|i| match i.operands[0] {
+            Operand::Reg(r) => b.registers[r.0 as usize].ty,
+            _ => panic!(),
+        })
+        .collect();
+    assert_eq!(types, [Type::U32, Type::U16, Type::U32, Type::U32, Type::U16]);
+    assert_eq!(b.instructions[0].operands[0], b.instructions[3].operands[0]);
+}
+
+#[test]
 fn a_call_sequence() {
     let m = module(
         ".extern .func (.param .b32 func_retval0) vprintf(.param .b64 vprintf_param_0, .param .b64 vprintf_param_1)\n;\n\

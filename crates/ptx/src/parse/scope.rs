@@ -113,17 +113,20 @@ impl<'a> Scopes<'a> {
     /// What a name stands for; the innermost declaration wins.
     pub(crate) fn find(&mut self, name: &'a str, registers: &mut Vec<Register>) -> Option<Name> {
         let single = self.singles.get(name).copied();
-        let range = splits(name).find_map(|(prefix, number)| {
+        let mut range: Option<(u32, usize, u32)> = None;
+        for (prefix, number) in splits(name) {
             let mut at = self.ranges.get(prefix).copied();
-            while let Some((depth, index)) = at {
-                let range = &self.all_ranges[index];
-                if number < range.count {
-                    return Some((depth, index, number));
-                }
-                at = range.outer;
+            while let Some((_, index)) = at
+                && number >= self.all_ranges[index].count
+            {
+                at = self.all_ranges[index].outer;
             }
-            None
-        });
+            if let Some((depth, index)) = at
+                && range.is_none_or(|(best, ..)| depth > best)
+            {
+                range = Some((depth, index, number));
+            }
+        }
         match (single, range) {
             (Some((at, found)), Some((depth, ..))) if at >= depth => Some(found),
             (Some((_, found)), None) => Some(found),
