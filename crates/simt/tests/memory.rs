@@ -229,6 +229,14 @@ fn generic_addresses_reach_every_space_at_once() {
 }
 
 #[test]
+fn parameters_lie_in_global_memory_too() {
+    let body = "mov.u64 %rd1, in; cvta.param.u64 %rd1, %rd1; isspacep.param %p1, %rd1; isspacep.global %p2, %rd1;
+        isspacep.local %p3, %rd1; selp.u32 %r1, 1, 0, %p1; selp.u32 %r2, 2, 0, %p2; selp.u32 %r3, 4, 0, %p3;
+        add.u32 %r1, %r1, %r2; add.u32 %r1, %r1, %r3; st.global.u32 [%out], %r1;";
+    assert_eq!(run1(body, 0), 3);
+}
+
+#[test]
 fn conversions_to_a_space_undo_those_from_it() {
     let body = ".local .align 4 .b8 l[16]; mov.u64 %rd1, l; add.s64 %rd1, %rd1, 4; cvta.local.u64 %rd2, %rd1;
         cvta.to.local.u64 %rd3, %rd2; sub.s64 %rd4, %rd3, %rd1; mov.u64 %rd5, s; cvta.shared.u64 %rd6, %rd5;

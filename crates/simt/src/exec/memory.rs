@@ -585,7 +585,8 @@ pub(super) fn is_space(warp: &Warp, program: &Program, wide: bool, src: Src, spa
             MemSpace::Local => window == 1,
             MemSpace::Param => window == 2,
             MemSpace::Const => (CONST_BASE..CONST_END).contains(&a),
-            _ => window > 2 && !(CONST_BASE..CONST_END).contains(&a),
+            // The window of the kernel's parameters lies in that of global memory (PTX manual, `isspacep`).
+            _ => window >= 2 && !(CONST_BASE..CONST_END).contains(&a),
         };
         result |= (inside as u32) << lane;
     }
