@@ -34,6 +34,8 @@ pub const ALLOCATION_ALIGN: u64 = 256;
 
 /// Most local memory that one thread may use, call frames included (512 KiB, compute capability 2.0 and later).
 pub const MAX_LOCAL_BYTES: u32 = 512 << 10;
+/// Largest alignment of local memory.
+pub const MAX_LOCAL_ALIGN: u32 = 4096;
 /// Most kernel parameter bytes that are accepted (the oldest limit is 256, the newest 32764).
 pub const MAX_PARAM_BYTES: u32 = 32764;
 /// Most constant bytes of one module.

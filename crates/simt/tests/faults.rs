@@ -326,6 +326,9 @@ fn programs_that_cannot_be_built_say_where() {
     let mut local = Bench::new(&module("", ".local .b8 l[600000]; mov.u64 %rd1, l;"), &[0; 8]);
     let text = local.launch([1; 3], [1; 3], 0).unwrap_err().to_string();
     assert!(text.contains("the local memory of a function needs 600000 bytes"), "{text}");
+    let mut aligned = Bench::new(&module("", ".local .align 8192 .b8 l[4]; mov.u64 %rd1, l;"), &[0; 8]);
+    let text = aligned.launch([1; 3], [1; 3], 0).unwrap_err().to_string();
+    assert!(text.contains("the alignment of a function's local memory needs 8192 bytes; at most 4096"), "{text}");
 }
 
 #[test]

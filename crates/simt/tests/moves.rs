@@ -161,6 +161,19 @@ fn masks_cut_bytes_out_of_addresses() {
 }
 
 #[test]
+fn large_alignments() {
+    let declarations = ".global .u8 x; .global .align 1024 .b8 g[16]; .const .u8 y = 1; .const .align 512 .b8 c[4];
+        .shared .align 256 .b8 s[4];
+        .func (.param .b64 r) f() { .local .align 64 .b8 l[64]; .reg .b64 %a; mov.u64 %a, l; and.b64 %a, %a, 63;
+            st.param.b64 [r], %a; st.local.u8 [l+63], 1; ret; }";
+    let body = ".local .align 4 .b8 l[20]; st.local.u8 [l], 1; .param .b64 q;
+        mov.u64 %rd1, g; and.b64 %rd1, %rd1, 1023; mov.u64 %rd2, c; and.b64 %rd2, %rd2, 511; mov.u64 %rd3, s;
+        and.b64 %rd3, %rd3, 255; call (q), f, (); ld.param.b64 %rd4, [q]; or.b64 %rd1, %rd1, %rd2;
+        or.b64 %rd3, %rd3, %rd4; or.b64 %rd1, %rd1, %rd3; st.global.u64 [%out], %rd1;";
+    assert_eq!(run_module(&module(declarations, body), 32, &[]), [0; 32]);
+}
+
+#[test]
 fn vector_registers() {
     let body = ".reg .v4 .f32 %v; ld.global.v4.f32 %v, [%in]; add.f32 %f1, %v.x, %v.w; st.global.f32 [%out], %f1;";
     let (one, four) = (1f32.to_bits() as u64, 4f32.to_bits() as u64);

@@ -134,6 +134,11 @@ impl GlobalMemory {
     /// Reserves `bytes` zeroed bytes at the region's next multiple of 256. An allocation of no bytes takes a place of
     /// its own, but no access to it is valid.
     pub fn alloc(&mut self, region: Region, bytes: u64) -> Result<u64, MemoryError> {
+        self.alloc_aligned(region, bytes, 1)
+    }
+
+    /// As [`GlobalMemory::alloc`], at a multiple of `align` (a power of two) too.
+    pub fn alloc_aligned(&mut self, region: Region, bytes: u64, align: u32) -> Result<u64, MemoryError> {
         let room = self.limit - self.used;
         if bytes > room {
             return Err(MemoryError::OutOfMemory { wanted: bytes, used: self.used, limit: self.limit });
@@ -143,12 +148,12 @@ impl GlobalMemory {
             Region::Module => (&mut self.next_module, MODULE_END, "module"),
             Region::Constant => (&mut self.next_constant, CONST_END, "constant"),
         };
-        let base = *next;
+        let base = next.next_multiple_of(ALLOCATION_ALIGN.max(align as u64));
         let step = bytes.max(1).next_multiple_of(ALLOCATION_ALIGN);
-        if step > end - base {
+        if step > end.saturating_sub(base) {
             return Err(MemoryError::RegionFull { wanted: bytes, region: name });
         }
-        *next += step;
+        *next = base + step;
         self.used += bytes;
         self.insert(base, bytes);
         Ok(base)

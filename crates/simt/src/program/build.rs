@@ -13,7 +13,7 @@ use super::storage::Storage;
 use super::{ModuleImage, NO_PC, Program};
 use crate::alu::Level;
 use crate::opinfo::{Class, OpInfo, Unit as ExecutionUnit};
-use crate::space::{MAX_CONST_BYTES, MAX_LOCAL_BYTES, MAX_PARAM_BYTES};
+use crate::space::{MAX_CONST_BYTES, MAX_LOCAL_ALIGN, MAX_LOCAL_BYTES, MAX_PARAM_BYTES};
 
 /// What a build needs beside the module.
 #[derive(Clone, Copy, Debug)]
@@ -88,6 +88,8 @@ pub(super) fn build(module: &Module, kernel: FuncId, options: &BuildOptions<'_>)
         let frame = layout::frame(function, body, &storage);
         limit("the local memory of a function", frame.bytes, MAX_LOCAL_BYTES)
             .map_err(|kind| fail(kind, function.span))?;
+        limit("the alignment of a function's local memory", frame.align as u64, MAX_LOCAL_ALIGN)
+            .map_err(|kind| fail(kind, function.span))?;
         if storage.preds > MAX_PREDS {
             let kind = BuildErrorKind::TooManyRegisters { limit: MAX_PREDS };
             return Err(fail(kind, function.span));
@@ -158,6 +160,7 @@ pub(super) fn build(module: &Module, kernel: FuncId, options: &BuildOptions<'_>)
                 rows: u.storage.rows,
                 preds: u.storage.preds,
                 local_bytes: u.frame.bytes as u32,
+                local_align: u.frame.align,
                 params: u.frame.params.clone(),
                 returns: u.frame.returns.clone(),
             })
@@ -257,13 +260,15 @@ fn visit(f: usize, units: &[Unit<'_>], callees: &[Vec<usize>], known: &mut [Opti
             let d = visit(callee, units, callees, known, depth + 1);
             deepest.rows = deepest.rows.max(d.rows);
             deepest.preds = deepest.preds.max(d.preds);
-            deepest.local = deepest.local.max(d.local);
+            // At most as much lies between the frames, as frames end at multiples of the least alignment.
+            let gap = units[callee].frame.align - layout::FRAME_ALIGN;
+            deepest.local = deepest.local.max(d.local.saturating_add(gap));
         }
     }
     let own = Depths {
         rows: units[f].storage.rows + deepest.rows,
         preds: units[f].storage.preds + deepest.preds,
-        local: (units[f].frame.bytes as u32).next_multiple_of(16).saturating_add(deepest.local),
+        local: (units[f].frame.bytes as u32).next_multiple_of(layout::FRAME_ALIGN).saturating_add(deepest.local),
     };
     known[f] = Some(own);
     own

@@ -43,7 +43,7 @@ impl ModuleImage {
         let bodies: Vec<&[Variable]> =
             module.functions.iter().map(|f| f.body.as_ref().map_or(&[][..], |b| &b.variables)).collect();
         let mut image = ModuleImage { lines: Lines::new(&module.source), ..ModuleImage::default() };
-        let mut constants = 0u64;
+        let (mut constants, mut constant_align) = (0u64, 1);
         let mut place = |v: &Variable, textures: &mut Vec<String>| -> Result<u64, MemoryError> {
             if is_texture(v) {
                 textures.push(v.name.clone());
@@ -56,11 +56,12 @@ impl ModuleImage {
                             return Ok(known);
                         }
                     }
-                    memory.alloc(Region::Module, v.size)
+                    memory.alloc_aligned(Region::Module, v.size, v.align)
                 }
                 Space::Const => {
                     let at = constants.next_multiple_of(v.align.max(1) as u64);
                     constants = at.saturating_add(v.size);
+                    constant_align = constant_align.max(v.align);
                     Ok(at)
                 }
                 _ => Ok(0),
@@ -73,7 +74,7 @@ impl ModuleImage {
             let addresses = body.iter().map(|v| place(v, &mut image.textures)).collect::<Result<_, _>>()?;
             image.bodies.push(addresses);
         }
-        image.constant_base = memory.alloc(Region::Constant, constants)?;
+        image.constant_base = memory.alloc_aligned(Region::Constant, constants, constant_align)?;
         let base = image.constant_base;
         let variables = module.variables.iter().zip(&mut image.addresses);
         let locals = bodies.iter().zip(&mut image.bodies).flat_map(|(body, list)| body.iter().zip(list));

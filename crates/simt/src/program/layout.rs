@@ -19,6 +19,8 @@ pub(super) struct FrameLayout {
     pub(super) returns: Vec<Slot>,
     /// Size.
     pub(super) bytes: u64,
+    /// Alignment, at least 16.
+    pub(super) align: u32,
 }
 
 /// Bump allocation with alignment.
@@ -33,10 +35,13 @@ impl Bump {
     }
 }
 
+/// The least alignment of a frame's local memory.
+pub(super) const FRAME_ALIGN: u32 = 16;
+
 /// Lays out a function's frame. An entry's parameters are in the parameter block instead.
 pub(super) fn frame(function: &Function, body: &Body, storage: &Storage) -> FrameLayout {
     let mut bump = Bump::default();
-    let mut layout = FrameLayout::default();
+    let mut layout = FrameLayout { align: FRAME_ALIGN, ..FrameLayout::default() };
     if !function.entry {
         let mut slot = |v: &Variable| match v.reg {
             Some(reg) => match storage.pred(reg) {
@@ -51,9 +56,15 @@ pub(super) fn frame(function: &Function, body: &Body, storage: &Storage) -> Fram
         };
         layout.params = function.params.iter().map(&mut slot).collect();
         layout.returns = function.returns.iter().map(&mut slot).collect();
+        for v in function.params.iter().chain(&function.returns).filter(|v| v.reg.is_none()) {
+            layout.align = layout.align.max(v.align);
+        }
     }
     for v in &body.variables {
         let place = matches!(v.space, Space::Local | Space::Param);
+        if place {
+            layout.align = layout.align.max(v.align);
+        }
         layout.variables.push(if place { bump.place(v.size.next_multiple_of(4), v.align.max(4)) as u32 } else { 0 });
     }
     layout.bytes = bump.0;

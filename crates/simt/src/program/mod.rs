@@ -46,6 +46,8 @@ pub struct Function {
     pub preds: u32,
     /// Local memory of a frame: `.local` variables and `.param` storage.
     pub local_bytes: u32,
+    /// Alignment of that.
+    pub(crate) local_align: u32,
     pub(crate) params: Vec<Slot>,
     pub(crate) returns: Vec<Slot>,
 }

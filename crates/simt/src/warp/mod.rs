@@ -240,7 +240,7 @@ impl Warp {
             function,
             row: self.frame.row + caller.rows,
             pred: self.frame.pred + caller.preds,
-            local: (self.frame.local + caller.local_bytes).next_multiple_of(16),
+            local: (self.frame.local + caller.local_bytes).next_multiple_of(callee.local_align),
             call,
         };
         let local = frame.local as u64 + callee.local_bytes as u64;
