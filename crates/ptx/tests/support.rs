@@ -103,6 +103,15 @@ fn forms_that_do_not() {
             "ld.global.v4.f32 {%f1,%f2}, [%rd1];",
             "`ld.global.v4.f32`: operand 1: 4 value(s) are wanted, but 2 stand in the braces",
         ),
+        (
+            "st.global.v2.u32 [%rd1], {%rd2, %ntid.x};",
+            "`st.global.v2.u32`: operand 2: no special register stands in a vector",
+        ),
+        ("mov.u64 %rd1, arg;", "`mov.u64`: operand 2: `arg`, which holds an argument of a call, has no address"),
+        (
+            "cvta.param.u64 %rd1, arg;",
+            "`cvta.param.u64`: operand 2: `arg`, which holds an argument of a call, has no address",
+        ),
         ("selp.b32 %r1, %r2, %r3, %r4;", "`selp.b32`: operand 4: a predicate is wanted"),
         ("setp.eq.u32 %r1, %r2, %r3;", "`setp.eq.u32`: operand 1: a predicate register is wanted"),
         ("mov.b64 %rd1, {%r1, %r2, %r3};", "`mov.b64`: operand 2: 8 bytes are packed from 2 or 4 equal parts"),
@@ -160,15 +169,6 @@ fn only_what_the_kernel_reaches_counts() {
 }
 
 #[test]
-fn places() {
-    let text = ".version 7.0\n.target sm_70\n.func f() {\n\n exit;\n trap; brkpt; }\n.entry k() {\n call f; }";
-    let m = parse("t", text).unwrap();
-    let k = m.kernel("k").unwrap();
-    assert_eq!(reachable(&m, k).len(), 2);
-    let report = kernel_report(&m, k);
-    assert_eq!(report.len(), 1);
-    assert_eq!(line_column(text, report[0].span.start as usize), (6, 8));
-#[test]
 fn double_precision_mapped_to_single() {
     let report = |target: &str, line: &str| {
         let m = parse("t", &format!(".version 1.4\n.target {target}\n.entry k() {{ {REGISTERS}\n{line} }}")).unwrap();
@@ -187,6 +187,15 @@ fn double_precision_mapped_to_single() {
     assert!(report(mapped, "add.f32 %f1, %f1, %f2;").is_empty());
 }
 
+#[test]
+fn places() {
+    let text = ".version 7.0\n.target sm_70\n.func f() {\n\n exit;\n trap; brkpt; }\n.entry k() {\n call f; }";
+    let m = parse("t", text).unwrap();
+    let k = m.kernel("k").unwrap();
+    assert_eq!(reachable(&m, k).len(), 2);
+    let report = kernel_report(&m, k);
+    assert_eq!(report.len(), 1);
+    assert_eq!(line_column(text, report[0].span.start as usize), (6, 8));
     let lines = warpwatt_ptx::Lines::new(text);
     for offset in 0..text.len() {
         assert_eq!(lines.line(offset as u32), line_column(text, offset).0);

@@ -14,6 +14,14 @@ pub(crate) fn initialiser<'a>(cur: &mut Cursor<'a>, variable: &mut Variable, nam
         // Sampler settings: `{ addr_mode_0 = wrap, filter_mode = linear }`; the host's binding decides.
         return if cur.skip_group(Kind::LBrace, Kind::RBrace) { Ok(()) } else { Err(cur.unexpected("`}`")) };
     }
+    if !matches!(variable.space, Space::Global | Space::Const) {
+        let message = format!("an initial value of a variable in .{}", variable.space.name());
+        return Err(Fault::new(cur.span(), message).help("variables in .global and .const have initial values"));
+    }
+    if matches!(variable.ty, Type::Pred | Type::F16 | Type::F16x2 | Type::Bf16 | Type::Bf16x2 | Type::Tf32) {
+        let message = format!("an initial value of a variable of type .{}", variable.ty.name());
+        return Err(Fault::new(cur.span(), message).help("declare it as .b16 or .b32, with the value's bits"));
+    }
     let element = u64::from(variable.ty.bytes());
     // Strides from the outermost list inwards; a vector is one more dimension.
     let mut lengths = variable.dims.clone();

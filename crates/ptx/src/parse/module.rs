@@ -400,12 +400,40 @@ impl ModuleParser<'_, '_> {
             let cur = Cursor { position, ..self.cur };
             body::parse(cur, &mut self.module, id, &self.names, &mut self.errors);
         }
+        if self.errors.list.is_empty() {
+            addresses(&self.module, &mut self.errors);
+        }
         if !self.errors.list.is_empty() {
             self.errors.list.sort_by_key(|e| e.span.start);
             return Err(self.errors.list);
         }
         self.module.address_size = self.address_size.unwrap_or_else(|| guess_address_size(&self.module));
         Ok(self.module)
+    }
+}
+
+/// Checks the addresses among the initial values: only variables that lie at one place for the whole device have one
+/// (PTX ISA manual, "Initializers").
+fn addresses(module: &Module, errors: &mut Errors<'_>) {
+    let bodies = module.functions.iter().filter_map(|f| f.body.as_ref()).flat_map(|body| &body.variables);
+    for variable in module.variables.iter().chain(bodies) {
+        for init in &variable.init {
+            if let InitValue::Variable { variable: id, .. } = init.value
+                && let Some(named) = module.variables.get(id as usize)
+                && !matches!(named.space, Space::Global | Space::Const)
+            {
+                let message = format!(
+                    "the initial value of `{}` is the address of `{}`, which lies in .{}",
+                    variable.name,
+                    named.name,
+                    named.space.name()
+                );
+                errors.push(
+                    Fault::new(variable.span, message)
+                        .help("initial values are addresses of variables in .global and .const, and of functions"),
+                );
+            }
+        }
     }
 }
 

@@ -59,7 +59,11 @@ impl<'a> Context<'a> {
             Want::DestVector => {
                 self.vector(operand, mods, |element| self.dest(element, mods, Size::AtLeast(0), mods.vector > 1))
             }
-            Want::SourceVector => self.vector(operand, mods, |element| self.source(element, mods, Size::AtLeast(0))),
+            Want::SourceVector => self.vector(operand, mods, |element| match element {
+                // Registers beside it may be wider.
+                Operand::Special(_) if mods.vector > 1 => Err("no special register stands in a vector".to_owned()),
+                _ => self.source(element, mods, Size::AtLeast(0)),
+            }),
             Want::Mov => self.mov(operand, instruction),
             Want::AddressValue => self.address_value(operand, mods),
             Want::Address => self.address(operand, mods),
@@ -185,7 +189,7 @@ impl<'a> Context<'a> {
             }
             _ if is_dest => self.dest(operand, mods, Size::Type(0), false),
             Operand::Variable(reference, _) if bytes >= 4 => match self.module.variable(self.function, *reference) {
-                Some(variable) if variable.space != Space::Reg => Ok(()),
+                Some(variable) if variable.space != Space::Reg => self.has_address(*reference, variable),
                 _ => Err("this has no address".to_owned()),
             },
             Operand::Function(_) if bytes >= 4 => Ok(()),
@@ -194,9 +198,23 @@ impl<'a> Context<'a> {
         }
     }
 
+    /// A kernel's `.param` addresses are those of its own parameters; storage for the arguments of its calls has none.
+    fn has_address(&self, reference: VarRef, variable: &Variable) -> Result<(), String> {
+        match reference {
+            VarRef::Body(_) if variable.space == Space::Param && self.function.entry => {
+                Err(format!("`{}`, which holds an argument of a call, has no address", variable.name))
+            }
+            _ => Ok(()),
+        }
+    }
+
     fn address_value(&self, operand: &Operand, mods: &Modifiers) -> Result<(), String> {
         match *operand {
-            Operand::Variable(reference, _) => self.space_agrees(reference, mods.space),
+            Operand::Variable(reference, _) => {
+                self.space_agrees(reference, mods.space)?;
+                let variable = self.module.variable(self.function, reference);
+                variable.map_or(Ok(()), |variable| self.has_address(reference, variable))
+            }
             Operand::Int(_) => Ok(()),
             _ => match (self.scalar(operand), mods.ty()) {
                 (Some(register), Some(_)) => self.holds(register, mods, Size::Type(0)),

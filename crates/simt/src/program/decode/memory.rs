@@ -115,7 +115,9 @@ impl Decoder<'_> {
         for (slot, operand) in registers.iter_mut().zip(list.iter()) {
             let (mut src, wide) = self.source(operand, ty)?;
             if size == 8 && !wide {
-                let bits = crate::alu::immediate_bits(ty, operand).unwrap_or(0);
+                let Some(bits) = crate::alu::immediate_bits(ty, operand) else {
+                    return unsupported("a store of a special register beside registers of 64 bits");
+                };
                 src = self.constants.get(true, bits);
             }
             *slot = src;
