@@ -26,9 +26,10 @@ pub(crate) enum Kind {
     #[regex(r"0[xX][0-9a-fA-F]+U?", priority = 6)]
     #[regex(r"0[bB][01]+U?", priority = 6)]
     Int,
-    /// `1.5`, `2e-3`.
+    /// `1.5`, `2e-3`, `.5`.
     #[regex(r"[0-9]+\.[0-9]*([eE][+-]?[0-9]+)?", priority = 5)]
     #[regex(r"[0-9]+[eE][+-]?[0-9]+", priority = 5)]
+    #[regex(r"\.[0-9]+([eE][+-]?[0-9]+)?", priority = 20)]
     Decimal,
     /// `0f3F800000`.
     #[regex(r"0[fF][0-9a-fA-F]{8}", priority = 8)]
@@ -78,6 +79,32 @@ pub(crate) enum Kind {
     At,
     #[token("=")]
     Equal,
+    #[token("*")]
+    Star,
+    #[token("/")]
+    Slash,
+    #[token("&")]
+    Amp,
+    #[token("^")]
+    Caret,
+    #[token("?")]
+    Question,
+    #[token("<<")]
+    Shl,
+    #[token(">>")]
+    Shr,
+    #[token("<=")]
+    LessEqual,
+    #[token(">=")]
+    GreaterEqual,
+    #[token("==")]
+    EqualEqual,
+    #[token("!=")]
+    NotEqual,
+    #[token("&&")]
+    AndAnd,
+    #[token("||")]
+    OrOr,
     /// A character that starts no token.
     Junk,
     /// The end of the text.

@@ -161,6 +161,40 @@ fn masks_cut_bytes_out_of_addresses() {
 }
 
 #[test]
+fn constant_expressions() {
+    let value = |text: &str| run1(&format!("mov.b64 %rd1, {text}; st.global.u64 [%out], %rd1;"), 0) as i64;
+    for (text, expected) in [
+        ("(1+2)*3", 9),
+        ("1+2*3", 7),
+        ("-1<<4", -16),
+        ("!5", 0),
+        ("!0", 1),
+        ("~5", -6),
+        ("10-4-3", 3),
+        ("-7/2", -3),
+        ("-7 % 4", -3),
+        ("-8>>1", -4),
+        ("~7>>1", i64::MAX - 3),
+        ("1<<64", 0),
+        ("0xff&0x0f^3|16", 28),
+        ("3>2==1&&2!=2||0", 0),
+        ("-1<0", 1),
+        ("-1<0U", 0),
+        ("5<=4?10:2>=2?20:30", 20),
+    ] {
+        assert_eq!(value(text), expected, "{text}");
+    }
+    let declarations = ".global .u32 a[2*2] = {1, 1+1, (1+2), 1<<2}; .global .f32 f = .05;
+        .global .align 2 .u8 b[2] = {0xFF(1000 + 546), 0xFF00(1546)}; .global .u64 p = a+2*4;";
+    let body = "ld.global.u32 %r1, [a+4*2]; ld.global.u32 %r2, [a + 3*4 - 4*2]; ld.global.u64 %rd1, [p];
+        ld.global.u32 %r3, [%rd1+(2-1)*4]; ld.global.u16 %r4, [b]; mad.lo.u32 %r1, %r1, 10, %r2;
+        mad.lo.u32 %r1, %r1, 10, %r3; mad.lo.u32 %r1, %r1, 10000, %r4; ld.global.u32 %r5, [f];
+        st.global.u32 [%out], %r1; st.global.u32 [%out+4], %r5;";
+    let expected = 3_241_546 | u64::from(0.05f32.to_bits()) << 32;
+    assert_eq!(run_module(&module(declarations, body), 1, &[])[0], expected);
+}
+
+#[test]
 fn large_alignments() {
     let declarations = ".global .u8 x; .global .align 1024 .b8 g[16]; .const .u8 y = 1; .const .align 512 .b8 c[4];
         .shared .align 256 .b8 s[4];

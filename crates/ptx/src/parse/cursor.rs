@@ -83,7 +83,8 @@ impl<'a> Cursor<'a> {
 
     /// "expected … but found …" at the current token.
     pub(crate) fn unexpected(&self, what: &str) -> Box<Fault> {
-        let unclosed = match self.word().as_bytes() {
+        let rest = self.text.as_bytes().get(self.token().start as usize..).unwrap_or_default();
+        let unclosed = match rest {
             [b'/', b'*', ..] => Some("comment"),
             [b'"', ..] if self.kind() == Kind::Junk => Some("string"),
             _ => None,
@@ -119,21 +120,6 @@ impl<'a> Cursor<'a> {
         let span = self.span();
         let value = self.unsigned(what)?;
         u32::try_from(value).map_err(|_| Fault::new(span, format!("{value} is too large for {what}")))
-    }
-
-    /// An integer with any signs before it, wrapped to 64 bits.
-    pub(crate) fn signed(&mut self, what: &str) -> Parse<i64> {
-        let mut negative = false;
-        loop {
-            match self.kind() {
-                Kind::Minus => negative = !negative,
-                Kind::Plus => {}
-                _ => break,
-            }
-            self.bump();
-        }
-        let value = self.unsigned(what)? as i64;
-        Ok(if negative { value.wrapping_neg() } else { value })
     }
 
     /// Skips a bracketed group whose opening token is current; stops at the end of the text.

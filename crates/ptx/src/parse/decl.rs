@@ -4,6 +4,7 @@ use crate::error::Fault;
 use crate::ir::*;
 use crate::lex::Kind;
 use crate::parse::cursor::{Cursor, Parse};
+use crate::parse::expression;
 use crate::words;
 
 /// The attributes before the names of a declaration.
@@ -125,7 +126,11 @@ pub(crate) fn named(
     let mut dims = Vec::new();
     while cur.kind() == Kind::LBracket {
         let open = cur.bump();
-        let length = if cur.kind() == Kind::RBracket { 0 } else { cur.unsigned("an array length")? };
+        let length = match cur.kind() {
+            Kind::RBracket => 0,
+            Kind::LParen | Kind::Int => expression::expression(cur, "an array length")? as u64,
+            _ => return Err(cur.unexpected("an array length")),
+        };
         cur.require(Kind::RBracket, "`]`")?;
         if length == 0 && !dims.is_empty() {
             return Err(Fault::new(open.span(), "only the first dimension may be left open"));

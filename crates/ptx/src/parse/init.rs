@@ -4,8 +4,8 @@ use crate::error::Fault;
 use crate::ir::*;
 use crate::lex::Kind;
 use crate::parse::cursor::{Cursor, Parse};
-use crate::parse::decl;
 use crate::parse::module::{ModuleName, ModuleNames};
+use crate::parse::{decl, expression};
 
 /// Reads what stands after `=` into the variable.
 pub(crate) fn initialiser<'a>(cur: &mut Cursor<'a>, variable: &mut Variable, names: &ModuleNames<'a>) -> Parse<()> {
@@ -104,6 +104,16 @@ impl List<'_, '_, '_> {
 
     fn value(&mut self) -> Parse<InitValue> {
         let size = self.element as u8;
+        if self.cur.kind() == Kind::Int && self.cur.ahead(1).kind == Kind::LParen {
+            let span = self.cur.span();
+            let mask = self.cur.unsigned("a mask")?;
+            return self.masked(mask, span);
+        }
+        if expression::begins(self.cur) {
+            let value = expression::expression(self.cur, "an initial value")?;
+            let bits = if self.ty.is_float() { self.float_bits(value as f64) } else { value as u64 };
+            return Ok(InitValue::Bits { bits, size });
+        }
         let negative = {
             let mut negative = false;
             while matches!(self.cur.kind(), Kind::Minus | Kind::Plus) {
@@ -114,15 +124,7 @@ impl List<'_, '_, '_> {
         let token = self.cur.token();
         let text = self.cur.slice(token);
         let bits = match token.kind {
-            Kind::Ident => return self.symbol(None, size),
-            Kind::Int => {
-                let value = self.cur.unsigned("an initial value")?;
-                if self.cur.kind() == Kind::LParen {
-                    return self.masked(value, token.span());
-                }
-                let value = if negative { (value as i64).wrapping_neg() } else { value as i64 };
-                if self.ty.is_float() { self.float_bits(value as f64) } else { value as u64 }
-            }
+            Kind::Ident if !negative => return self.symbol(None, size),
             Kind::F32 => {
                 self.cur.bump();
                 let bits = u32::from_str_radix(&text[2..], 16).unwrap_or(0) ^ (u32::from(negative) << 31);
@@ -148,7 +150,7 @@ impl List<'_, '_, '_> {
         if self.ty == Type::F64 { value.to_bits() } else { u64::from((value as f32).to_bits()) }
     }
 
-    /// `0xFF00(sym)`: one byte (or a few) of an address.
+    /// `0xFF00(sym)`: one byte (or a few) of an address, or of a number.
     fn masked(&mut self, mask: u64, span: Span) -> Parse<InitValue> {
         let wanted = if self.element == 8 { u64::MAX } else { (1 << (8 * self.element)) - 1 };
         let shift = mask.trailing_zeros();
@@ -157,7 +159,13 @@ impl List<'_, '_, '_> {
                 .help("a mask is 0xFF, 0xFF00, … for a one-byte element"));
         }
         self.cur.require(Kind::LParen, "`(`")?;
-        let value = self.symbol(Some((shift / 8) as u8), self.element as u8)?;
+        let size = self.element as u8;
+        let value = if expression::begins(self.cur) {
+            let value = expression::expression(self.cur, "an address or a number")? as u64;
+            InitValue::Bits { bits: (value & mask) >> shift, size }
+        } else {
+            self.symbol(Some((shift / 8) as u8), size)?
+        };
         self.cur.require(Kind::RParen, "`)`")?;
         Ok(value)
     }
@@ -171,8 +179,7 @@ impl List<'_, '_, '_> {
             token = self.cur.require(Kind::Ident, "a variable")?;
             self.cur.require(Kind::RParen, "`)`")?;
         }
-        let addend =
-            if matches!(self.cur.kind(), Kind::Plus | Kind::Minus) { self.cur.signed("an offset")? } else { 0 };
+        let addend = expression::offset(self.cur, "an offset")?;
         let (name, byte) = (self.cur.slice(token), mask.unwrap_or(0));
         if self.ty.is_float() || (mask.is_none() && size < 4) {
             return Err(Fault::new(

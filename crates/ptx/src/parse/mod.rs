@@ -8,6 +8,7 @@
 pub(crate) mod body;
 pub(crate) mod cursor;
 mod decl;
+mod expression;
 mod function;
 mod init;
 mod instruction;

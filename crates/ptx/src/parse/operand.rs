@@ -5,6 +5,7 @@ use crate::ir::*;
 use crate::lex::Kind;
 use crate::parse::body::{BodyParser, Resolved};
 use crate::parse::cursor::Parse;
+use crate::parse::expression;
 
 /// One operand, as every instruction but `call` and the branches' targets has it.
 pub(crate) fn parse(p: &mut BodyParser<'_, '_>, mods: &mut Modifiers) -> Parse<Operand> {
@@ -44,7 +45,7 @@ fn value(p: &mut BodyParser<'_, '_>, mods: &mut Modifiers) -> Parse<Operand> {
             Ok(Operand::Sink)
         }
         Kind::Ident => named(p, mods),
-        Kind::Not => {
+        Kind::Not if !expression::begins(&p.cur) => {
             p.cur.bump();
             let token = p.cur.require(Kind::Ident, "a predicate register")?;
             let name = p.cur.slice(token);
@@ -60,15 +61,16 @@ fn value(p: &mut BodyParser<'_, '_>, mods: &mut Modifiers) -> Parse<Operand> {
     }
 }
 
-/// A literal with its sign.
+/// An integer expression, or a floating-point literal with its sign.
 fn number(p: &mut BodyParser<'_, '_>) -> Parse<Operand> {
+    if expression::begins(&p.cur) {
+        return expression::expression(&mut p.cur, "a number").map(Operand::Int);
+    }
     let mut negative = false;
-    let mut inverted = false;
     loop {
         match p.cur.kind() {
             Kind::Minus => negative = !negative,
             Kind::Plus => {}
-            Kind::Tilde if !inverted && !negative => inverted = true,
             _ => break,
         }
         p.cur.bump();
@@ -76,11 +78,6 @@ fn number(p: &mut BodyParser<'_, '_>) -> Parse<Operand> {
     let text = p.cur.word();
     let sign64 = u64::from(negative) << 63;
     let found = match p.cur.kind() {
-        Kind::Int => {
-            let value = p.cur.unsigned("a number")? as i64;
-            let value = if negative { value.wrapping_neg() } else { value };
-            return Ok(Operand::Int(if inverted { !value } else { value }));
-        }
         Kind::F32 => Operand::F32(u32::from_str_radix(&text[2..], 16).unwrap_or(0) ^ (u32::from(negative) << 31)),
         Kind::F64 => Operand::F64(u64::from_str_radix(&text[2..], 16).unwrap_or(0) ^ sign64),
         Kind::Decimal => Operand::F64(text.parse::<f64>().unwrap_or(0.0).to_bits() ^ sign64),
@@ -130,7 +127,7 @@ fn named(p: &mut BodyParser<'_, '_>, mods: &mut Modifiers) -> Parse<Operand> {
             }
             Err(p.cur.unexpected("`,`, `;` or a component such as `.x`"))
         }
-        Resolved::Variable(reference) => Ok(Operand::Variable(reference, offset(p)?)),
+        Resolved::Variable(reference) => Ok(Operand::Variable(reference, expression::offset(&mut p.cur, OFFSET)?)),
         Resolved::Function(function) => Ok(Operand::Function(function)),
         Resolved::Special(special) => Ok(Operand::Special(special)),
         Resolved::SpecialVector(make) => match component(p.cur.dotted()) {
@@ -149,14 +146,7 @@ fn named(p: &mut BodyParser<'_, '_>, mods: &mut Modifiers) -> Parse<Operand> {
     }
 }
 
-/// `+imm`, `-imm`, `+-imm`, or nothing.
-fn offset(p: &mut BodyParser<'_, '_>) -> Parse<i64> {
-    let mut sum = 0i64;
-    while matches!(p.cur.kind(), Kind::Plus | Kind::Minus) {
-        sum = sum.wrapping_add(p.cur.signed("an offset in bytes")?);
-    }
-    Ok(sum)
-}
+const OFFSET: &str = "an offset in bytes";
 
 /// `[address]`, `[texture, {coordinates}]`, `[texture, sampler, {coordinates}]`.
 fn bracketed(p: &mut BodyParser<'_, '_>) -> Parse<Operand> {
@@ -196,7 +186,8 @@ fn texture_base(p: &BodyParser<'_, '_>, base: AddressBase) -> Parse<TextureBase>
 fn address(p: &mut BodyParser<'_, '_>) -> Parse<(AddressBase, i64)> {
     let token = p.cur.token();
     if token.kind != Kind::Ident {
-        return Ok((AddressBase::Absolute, p.cur.signed("an address: a register, a variable or a number")?));
+        let what = "an address: a register, a variable or a number";
+        return Ok((AddressBase::Absolute, expression::expression(&mut p.cur, what)?));
     }
     p.cur.bump();
     let name = p.cur.slice(token);
@@ -209,5 +200,5 @@ fn address(p: &mut BodyParser<'_, '_>) -> Parse<(AddressBase, i64)> {
         }
         None => return Err(p.unknown(name, token.span())),
     };
-    Ok((base, offset(p)?))
+    Ok((base, expression::offset(&mut p.cur, OFFSET)?))
 }
