@@ -150,7 +150,7 @@ pub fn hold_directory(directory: &Path, interrupted: Option<&AtomicBool>) -> Out
             Err(TryLockError::Error(_)) => return Ok(None),
             Err(TryLockError::WouldBlock) => {}
         }
-        if !interrupted.is_some_and(|stop| !stop.load(Ordering::Relaxed)) {
+        if interrupted.is_none_or(|stop| stop.load(Ordering::Relaxed)) {
             let message = format!("another run is writing into `{}`", directory.display());
             let help = "wait for its end, or choose another directory";
             return Err(Problem::input("store::busy", message).help(help));
