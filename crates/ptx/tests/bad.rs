@@ -93,6 +93,7 @@ const ITEMS: &[Case] = &[
     ("@p bra L;", 4, "an instruction outside of a function's body"),
     ("}", 4, "this `}` closes nothing"),
     (".entry k() .maxntid x { ret; }", 4, "expected a number of threads, but found `x`"),
+    (".entry k()\n.reqntid 32, 0 { ret; }", 5, "a `.reqntid` of 0: no block is that small"),
     (".entry k() .maxnreg 99999999999 { ret; }", 4, "99999999999 is too large for a number of registers"),
     (".entry k() .maxregs 20 { ret; }", 4, "unknown directive `.maxregs`"),
     (".pragma nounroll;", 4, "expected a pragma in quotes, but found `nounroll`"),

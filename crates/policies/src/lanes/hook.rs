@@ -43,7 +43,11 @@ impl<C: Control> Lanes<C> {
 
     /// Lanes are demanded at another time than in front of the unit.
     pub fn demanded_at(self, demand: Demand) -> Lanes<C> {
-        Lanes { demand, ..self }
+        let mut lanes = Lanes { demand, ..self };
+        if demand == Demand::Issue {
+            lanes.tracker.expect_announcements();
+        }
+        lanes
     }
 
     /// The policy's rules.

@@ -71,6 +71,10 @@ pub struct Tracker {
     /// they work and are held.
     #[serde(skip)]
     longer: Vec<(u32, u64, u64)>,
+    /// Instructions are announced: lanes stay held for those behind one that starts. Otherwise one that has not come by then
+    /// has gone to another unit.
+    #[serde(skip)]
+    announced: bool,
     #[serde(skip)]
     sfu_lanes: u64,
     sfu_counted: u64,
@@ -128,6 +132,7 @@ impl Tracker {
             waiting: 0,
             touched: 0,
             longer: Vec::with_capacity(MOST),
+            announced: false,
             sfu_lanes: if setup.sfu { 0 } else { u64::from(spec.lanes().1) },
             sfu_counted: 0,
         }
@@ -138,10 +143,15 @@ impl Tracker {
         if self.pipes != fresh.pipes {
             return Err("the lanes were saved under other parameters".to_owned());
         }
-        self.sfu_lanes = fresh.sfu_lanes;
+        (self.sfu_lanes, self.announced) = (fresh.sfu_lanes, fresh.announced);
         self.longer.reserve(MOST);
         self.lines.iter_mut().for_each(|l| l.cohorts.reserve(MOST));
         Ok(())
+    }
+
+    /// Instructions will be announced.
+    pub fn expect_announcements(&mut self) {
+        self.announced = true;
     }
 
     /// The pipes.
@@ -316,7 +326,7 @@ impl Tracker {
                 // Most often all lanes are alike, before and after.
                 c.catch_up(account, of, control, now);
                 c.work(account, lanes, now, until);
-                let held = c.held;
+                let held = if self.announced { c.held } else { 0 };
                 *c = Cohort { held, ..Cohort::on(lanes, marks != 0, now, until) };
                 c.plan(of, control, held);
                 c.look_ahead(of, control);
@@ -330,8 +340,9 @@ impl Tracker {
             if taken != 0 {
                 c.catch_up(account, of, control, now);
                 c.work(account, taken, now, until);
-                if c.idle_from > until || c.held > until {
-                    self.longer.push((taken, c.idle_from.max(until), c.held));
+                let held = if self.announced { c.held } else { 0 };
+                if c.idle_from > until || held > until {
+                    self.longer.push((taken, c.idle_from.max(until), held));
                 }
                 c.lanes &= !lanes;
                 if c.lanes == 0 {

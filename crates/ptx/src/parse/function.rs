@@ -65,7 +65,11 @@ impl ModuleParser<'_, '_> {
             match word {
                 "maxntid" | "reqntid" | "reqnctapercluster" => {
                     self.cur.bump();
+                    let span = self.cur.span();
                     let shape = self.shape()?;
+                    if shape.contains(&0) {
+                        return Err(Fault::new(span, format!("a `.{word}` of 0: no block is that small")));
+                    }
                     match word {
                         "maxntid" => {
                             let threads = shape.iter().try_fold(1u32, |n, &d| n.checked_mul(d));
