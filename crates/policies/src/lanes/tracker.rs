@@ -67,14 +67,9 @@ pub struct Tracker {
     /// last taken.
     #[serde(skip)]
     touched: u64,
-    /// Scratch: lanes that work on beyond the end of an instruction that starts, or are held for one behind it: until when
-    /// they work and are held.
+    /// Scratch: lanes that work on beyond the end of an instruction that starts, and until when.
     #[serde(skip)]
-    longer: Vec<(u32, u64, u64)>,
-    /// Instructions are announced: lanes stay held for those behind one that starts. Otherwise one that has not come by then
-    /// has gone to another unit.
-    #[serde(skip)]
-    announced: bool,
+    longer: Vec<(u32, u64)>,
     #[serde(skip)]
     sfu_lanes: u64,
     sfu_counted: u64,
@@ -132,7 +127,6 @@ impl Tracker {
             waiting: 0,
             touched: 0,
             longer: Vec::with_capacity(MOST),
-            announced: false,
             sfu_lanes: if setup.sfu { 0 } else { u64::from(spec.lanes().1) },
             sfu_counted: 0,
         }
@@ -143,15 +137,10 @@ impl Tracker {
         if self.pipes != fresh.pipes {
             return Err("the lanes were saved under other parameters".to_owned());
         }
-        (self.sfu_lanes, self.announced) = (fresh.sfu_lanes, fresh.announced);
+        self.sfu_lanes = fresh.sfu_lanes;
         self.longer.reserve(MOST);
         self.lines.iter_mut().for_each(|l| l.cohorts.reserve(MOST));
         Ok(())
-    }
-
-    /// Instructions will be announced.
-    pub fn expect_announcements(&mut self) {
-        self.announced = true;
     }
 
     /// The pipes.
@@ -326,9 +315,8 @@ impl Tracker {
                 // Most often all lanes are alike, before and after.
                 c.catch_up(account, of, control, now);
                 c.work(account, lanes, now, until);
-                let held = if self.announced { c.held } else { 0 };
-                *c = Cohort { held, ..Cohort::on(lanes, marks != 0, now, until) };
-                c.plan(of, control, held);
+                *c = Cohort::on(lanes, marks != 0, now, until);
+                c.plan(of, control, 0);
                 c.look_ahead(of, control);
                 line.turn = c.turn;
                 return;
@@ -340,9 +328,8 @@ impl Tracker {
             if taken != 0 {
                 c.catch_up(account, of, control, now);
                 c.work(account, taken, now, until);
-                let held = if self.announced { c.held } else { 0 };
-                if c.idle_from > until || held > until {
-                    self.longer.push((taken, c.idle_from.max(until), held));
+                if c.idle_from > until {
+                    self.longer.push((taken, c.idle_from));
                 }
                 c.lanes &= !lanes;
                 if c.lanes == 0 {
@@ -353,12 +340,12 @@ impl Tracker {
             turn = turn.min(c.turn);
             at += 1;
         }
-        let mut start = |lanes: u32, idle_from: u64, held: u64| {
+        let mut start = |lanes: u32, idle_from: u64| {
             let marks = control.marks(of, idle_from);
             for (lanes, marked) in [(lanes & !marks, false), (lanes & marks, true)] {
                 if lanes != 0 {
-                    let mut c = Cohort { held, ..Cohort::on(lanes, marked, now, idle_from) };
-                    c.plan(of, control, held);
+                    let mut c = Cohort::on(lanes, marked, now, idle_from);
+                    c.plan(of, control, 0);
                     c.look_ahead(of, control);
                     turn = turn.min(c.turn);
                     line.cohorts.push(c);
@@ -367,12 +354,12 @@ impl Tracker {
         };
         let mut rest = lanes;
         if !self.longer.is_empty() {
-            for (lanes, idle_from, held) in self.longer.drain(..) {
+            for (lanes, idle_from) in self.longer.drain(..) {
                 rest &= !lanes;
-                start(lanes, idle_from, held);
+                start(lanes, idle_from);
             }
         }
-        start(rest, until, 0);
+        start(rest, until);
         line.turn = turn;
     }
 
@@ -421,12 +408,18 @@ impl Tracker {
 
     /// The same if some lanes of the pipe are not awake, or will not be.
     fn keep_awake(&mut self, pipe: usize, control: &mut (impl Control + ?Sized), now: u64, lanes: u32, until: u64) {
-        let sleeps = |c: &&Cohort| c.lanes & lanes != 0 && (c.awake() && c.turn < until || c.sleeps_on());
-        if !self.lines[pipe].cohorts.iter().any(|c| sleeps(&c)) {
+        let may = |c: &Cohort| c.lanes & lanes != 0 && (c.awake() && c.turn < until || c.sleeps_on());
+        if !self.lines[pipe].cohorts.iter().any(may) {
             return;
         }
         self.settle(pipe, control, now);
-        let concerned = self.lines[pipe].cohorts.iter().filter(sleeps).fold(0, |mask, c| mask | c.lanes) & lanes;
+        let sleeps = |c: &Cohort| {
+            let will =
+                c.next_at < until && !matches!(c.next, LaneState::On | LaneState::IdleDetect | LaneState::Waking);
+            c.sleeps_on() || c.awake() && will
+        };
+        let concerned = self.lines[pipe].cohorts.iter().filter(|c| c.lanes & lanes != 0 && sleeps(c));
+        let concerned = concerned.fold(0, |mask, c| mask | c.lanes) & lanes;
         if concerned != 0 {
             self.tell(pipe, control, now, concerned);
             self.demand(pipe, control, now, concerned, until);
