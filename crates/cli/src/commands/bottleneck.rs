@@ -1,6 +1,7 @@
 //! `bottleneck`: which component of the pipeline limits a kernel.
 
 use super::compare::program;
+use super::prepare_output;
 use super::run::{choice, watch_signals};
 use crate::args::{BottleneckArgs, RunsArgs};
 use crate::output::{data, faint, heading, note, print};
@@ -13,15 +14,14 @@ use warpwatt_lab::problem::Problem;
 use warpwatt_lab::record::Record;
 use warpwatt_lab::request::Request;
 use warpwatt_lab::run::{self, Controls};
-use warpwatt_lab::store::{check_directory, prepare_file, spare_inputs, to_json, write_whole};
+use warpwatt_lab::store::{check_directory, to_json, write_whole};
 use warpwatt_policies::full_width;
 
 /// Analyses what limits some programs.
 pub fn bottleneck(args: BottleneckArgs) -> Result<u8, Problem> {
     check_directory(&args.runs.store)?;
     if let Some(html) = &args.html {
-        spare_inputs(html, args.programs.iter().chain(&args.gpu).map(String::as_str), None)?;
-        prepare_file(html)?;
+        prepare_output(html, args.programs.iter().chain(&args.gpu))?;
     }
     let interrupted = watch_signals()?;
     let mut all = Vec::new();

@@ -1,5 +1,6 @@
 //! `compare`: policies against their baselines.
 
+use super::prepare_output;
 use super::run::{choice, watch_signals};
 use crate::args::{BaselineScheduler, CompareArgs, Size};
 use crate::output::{bad, data, faint, heading, note, print};
@@ -21,8 +22,7 @@ pub fn compare(args: CompareArgs) -> Result<u8, Problem> {
         note(&faint(&format!("left out: {why}")));
     }
     let html = args.html.clone().unwrap_or_else(|| args.runs.store.join("compare.html"));
-    store::spare_inputs(&html, args.programs.iter().chain(&args.gpu).map(String::as_str), None)?;
-    store::prepare_file(&html)?;
+    prepare_output(&html, args.programs.iter().chain(&args.gpu))?;
     let cores = std::thread::available_parallelism().map_or(1, |n| n.get());
     let line = Arc::new(Runs::new());
     let shown = line.clone();

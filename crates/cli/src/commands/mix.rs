@@ -1,6 +1,7 @@
 //! `mix`: several applications at once, against each alone.
 
 use super::compare::program;
+use super::prepare_output;
 use super::run::{choice, policy, watch_signals};
 use crate::args::{MapBy, MixArgs};
 use crate::output::{bad, data, faint, heading, note, print};
@@ -9,15 +10,14 @@ use crate::table::{decimal, grouped, percent, table};
 use std::sync::{Arc, Mutex};
 use warpwatt_lab::mix::{self, HETERO, Mapping, MixRecord, MixRequest, Mixed};
 use warpwatt_lab::problem::Problem;
-use warpwatt_lab::store::{prepare_file, spare_inputs, to_json, write_whole};
+use warpwatt_lab::store::{to_json, write_whole};
 use warpwatt_machine::gpu::mix::Rest;
 
 /// Runs a mix.
 pub fn mix(args: MixArgs) -> Result<u8, Problem> {
     let request = request(&args)?;
     if let Some(out) = &args.out {
-        spare_inputs(out, args.programs.iter().chain(&args.gpu).map(String::as_str), None)?;
-        prepare_file(out)?;
+        prepare_output(out, args.programs.iter().chain(&args.gpu))?;
     }
     let line = Line::new();
     let record = mix::mix(&request, &watch_signals()?, &(Arc::new(Mutex::new(line.reporter())) as mix::Watcher));

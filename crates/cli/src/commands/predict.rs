@@ -1,6 +1,7 @@
 //! `predict`: run times at other SM clocks.
 
 use super::compare::programs;
+use super::prepare_output;
 use super::run::{choice, watch_signals};
 use crate::args::PredictArgs;
 use crate::output::{data, faint, heading, note, print};
@@ -16,8 +17,7 @@ use warpwatt_lab::store;
 pub fn predict(args: PredictArgs) -> Result<u8, Problem> {
     store::check_directory(&args.runs.store)?;
     if let Some(html) = &args.html {
-        store::spare_inputs(html, args.programs.iter().chain([&args.gpu]).map(String::as_str), None)?;
-        store::prepare_file(html)?;
+        prepare_output(html, args.programs.iter().chain([&args.gpu]))?;
     }
     let request = PredictRequest {
         programs: programs(&args.programs, &choice(args.runs.size))?,

@@ -26,12 +26,12 @@ pub fn run(args: RunArgs) -> Result<u8, Problem> {
     let controls = Controls {
         directory: args.out.clone(),
         force: args.force,
-        wait: false,
         checkpoint_every: every,
         trace: args.trace.clone(),
         // A functional run has no checkpoints: Ctrl-C just ends it.
         interrupted: if args.functional { Arc::default() } else { watch_signals()? },
         report: line.reporter(),
+        ..Controls::default()
     };
     let finished = run::run(&request, controls);
     line.finish();
@@ -48,12 +48,10 @@ pub fn resume(args: ResumeArgs) -> Result<u8, Problem> {
     let line = Line::new();
     let controls = Controls {
         directory: Some(args.directory.clone()),
-        force: false,
-        wait: false,
         checkpoint_every: every,
-        trace: None,
         interrupted: watch_signals()?,
         report: line.reporter(),
+        ..Controls::default()
     };
     let finished = run::resume(&args.directory, args.threads, controls);
     line.finish();
