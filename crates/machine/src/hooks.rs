@@ -130,6 +130,18 @@ pub enum Shape {
     Split(u32, u32),
 }
 
+impl Shape {
+    /// The lanes of the first and the second sub-warp of an instruction of these threads; the second is 0 if there is none.
+    #[inline]
+    pub fn masks(self, threads: u32) -> (u32, u32) {
+        match self {
+            Shape::Whole => (threads, 0),
+            Shape::Permuted(mask) => (mask, 0),
+            Shape::Split(first, second) => (first, second),
+        }
+    }
+}
+
 /// How warp instructions enter the SPs.
 pub trait IssueHook: Hook {
     /// The shape of one instruction.
@@ -183,10 +195,9 @@ pub trait LanesHook: Hook {
         let _ = query;
     }
 
-    /// An instruction for the SPs has issued: it wants these lanes (those of both halves) in some SP, once its operands
-    /// are collected.
-    fn issued(&mut self, query: &IssueQuery) {
-        let _ = query;
+    /// An instruction for the SPs has issued: in this shape it wants its lanes in some SP, once its operands are collected.
+    fn issued(&mut self, query: &IssueQuery, shape: Shape) {
+        let _ = (query, shape);
     }
 
     /// Takes the lane-cycles by state of the cycles before `now` that have not been taken, for INT, FP and SFU. Their sum

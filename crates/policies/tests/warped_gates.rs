@@ -225,6 +225,22 @@ fn the_unit_that_was_used_last_is_the_one_that_stays() {
 }
 
 #[test]
+fn a_unit_that_is_let_go_waits_for_what_has_been_announced() {
+    let (spec, mut rules) = (two_level(), blackout(BlackoutKind::Coordinated));
+    let mut tracker = Tracker::new(&spec, &SETUP, &rules);
+    let coordinate = |rules: &mut Blackout, tracker: &mut Tracker, next, int| {
+        rules.coordinate(tracker, next, Present { int, fp: false, sfu: false });
+    };
+    assert_eq!(tracker.start(INT1, &mut rules, 2, u32::MAX, 1), 2);
+    (2..20).for_each(|now| coordinate(&mut rules, &mut tracker, now + 1, true));
+    // The last INT warp issues its last instruction, which arrives in 24; lanes detect idleness from then on.
+    tracker.announce(INT1, &mut rules, 20, u32::MAX, 24);
+    (20..40).for_each(|now| coordinate(&mut rules, &mut tracker, now + 1, false));
+    let [lanes] = tracker.cohorts(INT1) else { panic!("one history") };
+    assert!(lanes.asleep() && lanes.since == 29, "{lanes:?}");
+}
+
+#[test]
 fn naive_units_do_not_look_at_each_other() {
     let spec = two_level();
     let rules = blackout(BlackoutKind::Naive);

@@ -178,23 +178,21 @@ impl Sm {
             return false;
         }
         let lanes = effect.executed;
-        let (mut first, mut second) = (lanes, 0);
+        let query = IssueQuery { now: self.now, warp: w, lanes, fp: op.fp };
+        let mut shape = Shape::Whole;
         if op.port == Port::Sp
-            && let Some(issue) = &mut self.hooks.issue
+            && let Some(hook) = &mut self.hooks.issue
         {
             seldom();
-            match issue.shape(&IssueQuery { now: self.now, warp: w, lanes, fp: op.fp }) {
-                Shape::Whole => {}
-                Shape::Permuted(mask) => first = mask,
-                Shape::Split(one, other) => (first, second) = (one, other),
-            }
+            shape = hook.shape(&query);
         }
         if op.port == Port::Sp
             && let Some(hook) = &mut self.hooks.lanes
         {
             seldom();
-            hook.issued(&IssueQuery { now: self.now, warp: w, lanes: first | second, fp: op.fp });
+            hook.issued(&query, shape);
         }
+        let (first, second) = shape.masks(lanes);
         self.issued[op.port as usize] += 1;
         self.counts.issue(pc, lanes.count_ones() as u64);
 

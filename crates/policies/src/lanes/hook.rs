@@ -5,7 +5,7 @@ use super::setup::{Demand, Occupancy, Scope, Setup};
 use super::tracker::Tracker;
 use serde::{Deserialize, Serialize};
 use warpwatt_machine::activity::LaneResidency;
-use warpwatt_machine::hooks::{Hook, IssueQuery, LanesHook, Report, SmState, StartQuery};
+use warpwatt_machine::hooks::{Hook, IssueQuery, LanesHook, Report, Shape, SmState, StartQuery};
 use warpwatt_machine::kernel::Port;
 use warpwatt_machine::simd::Simd;
 use warpwatt_machine::spec::Spec;
@@ -43,7 +43,11 @@ impl<C: Control> Lanes<C> {
 
     /// Lanes are demanded at another time than in front of the unit.
     pub fn demanded_at(self, demand: Demand) -> Lanes<C> {
-        Lanes { demand, ..self }
+        let mut lanes = Lanes { demand, ..self };
+        if demand == Demand::Issue {
+            lanes.tracker.expect_announcements();
+        }
+        lanes
     }
 
     /// The policy's rules.
@@ -128,13 +132,15 @@ impl<C: Control> LanesHook for Lanes<C> {
         self.tracker.start(pipe, &mut self.control, query.now, lanes, u64::from(busy))
     }
 
-    fn issued(&mut self, query: &IssueQuery) {
+    fn issued(&mut self, query: &IssueQuery, shape: Shape) {
         if self.demand != Demand::Issue {
             return;
         }
         // The SP in which it can start soonest; one that was issued beside it takes a cycle of its own, or each of its
         // sub-warps does.
-        let (now, lanes) = (query.now, self.setup.widen(self.simd.lanes(query.lanes)));
+        let (first, second) = shape.masks(query.lanes);
+        let sub_warps = self.simd.sub_warps(first) + if second != 0 { self.simd.sub_warps(second) } else { 0 };
+        let (now, lanes) = (query.now, self.setup.widen(self.simd.lanes(first) | self.simd.lanes(second)));
         let arrives = now + COLLECTION;
         let mut soonest = (u64::MAX, u64::MAX, 0);
         for unit in 0..self.sp_units() {
@@ -145,7 +151,7 @@ impl<C: Control> LanesHook for Lanes<C> {
             }
         }
         let (start, _, unit) = soonest;
-        self.expected[unit] = start + u64::from(self.simd.sub_warps(query.lanes));
+        self.expected[unit] = start + u64::from(sub_warps);
         self.tracker.announce(self.pipe(unit, query.fp), &mut self.control, now, lanes, start);
     }
 

@@ -21,8 +21,10 @@
 //! - An instruction starts when all its lanes are awake. Meanwhile those that are awake stay so, and count as on.
 //! - A demand is made when the instruction stands in front of the unit (OCEX register), not earlier; with
 //!   [`Demand::Issue`] when it issues, of the SP in which it can start soonest (each instruction on its way takes a cycle
-//!   of its SP), so that lanes wake up while its operands are collected, and lanes that are awake are not gated meanwhile. Papers do not say which; Origami §4.4, where
-//!   six more cycles of wake-up cost 1.4 % of time, means that most of the wake-up is hidden.
+//!   of its SP, a folded warp two), so that lanes wake up while its operands are collected, and lanes that are awake are not
+//!   gated meanwhile, also behind another instruction (unless the folded part of a phase begins in these cycles). Papers do
+//!   not say which; Origami §4.4, where six more cycles of wake-up cost 1.4 % of time, means that most of the wake-up is
+//!   hidden.
 //! - The lanes of a group ([`Setup::granularity`]) are on while any of them works. A group is no larger than the SP.
 //! - On a narrow SP ([`warpwatt_machine::simd`]) each sub-warp starts on its own lanes. An instruction that demands its lanes
 //!   when it issues demands those of all its sub-warps at once.

@@ -67,9 +67,14 @@ pub struct Tracker {
     /// last taken.
     #[serde(skip)]
     touched: u64,
-    /// Scratch: lanes that work on beyond the end of an instruction that starts, and until when.
+    /// Scratch: lanes that work on beyond the end of an instruction that starts, or are held for one behind it: until when
+    /// they work and are held.
     #[serde(skip)]
-    longer: Vec<(u32, u64)>,
+    longer: Vec<(u32, u64, u64)>,
+    /// Instructions are announced: lanes stay held for those behind one that starts. Otherwise one that has not come by then
+    /// has gone to another unit.
+    #[serde(skip)]
+    announced: bool,
     #[serde(skip)]
     sfu_lanes: u64,
     sfu_counted: u64,
@@ -127,6 +132,7 @@ impl Tracker {
             waiting: 0,
             touched: 0,
             longer: Vec::with_capacity(MOST),
+            announced: false,
             sfu_lanes: if setup.sfu { 0 } else { u64::from(spec.lanes().1) },
             sfu_counted: 0,
         }
@@ -137,10 +143,15 @@ impl Tracker {
         if self.pipes != fresh.pipes {
             return Err("the lanes were saved under other parameters".to_owned());
         }
-        self.sfu_lanes = fresh.sfu_lanes;
+        (self.sfu_lanes, self.announced) = (fresh.sfu_lanes, fresh.announced);
         self.longer.reserve(MOST);
         self.lines.iter_mut().for_each(|l| l.cohorts.reserve(MOST));
         Ok(())
+    }
+
+    /// Instructions will be announced.
+    pub fn expect_announcements(&mut self) {
+        self.announced = true;
     }
 
     /// The pipes.
@@ -315,8 +326,9 @@ impl Tracker {
                 // Most often all lanes are alike, before and after.
                 c.catch_up(account, of, control, now);
                 c.work(account, lanes, now, until);
-                *c = Cohort::on(lanes, marks != 0, now, until);
-                c.plan(of, control, 0);
+                let held = if self.announced { c.held } else { 0 };
+                *c = Cohort { held, ..Cohort::on(lanes, marks != 0, now, until) };
+                c.plan(of, control, held);
                 c.look_ahead(of, control);
                 line.turn = c.turn;
                 return;
@@ -328,8 +340,9 @@ impl Tracker {
             if taken != 0 {
                 c.catch_up(account, of, control, now);
                 c.work(account, taken, now, until);
-                if c.idle_from > until {
-                    self.longer.push((taken, c.idle_from));
+                let held = if self.announced { c.held } else { 0 };
+                if c.idle_from > until || held > until {
+                    self.longer.push((taken, c.idle_from.max(until), held));
                 }
                 c.lanes &= !lanes;
                 if c.lanes == 0 {
@@ -340,12 +353,12 @@ impl Tracker {
             turn = turn.min(c.turn);
             at += 1;
         }
-        let mut start = |lanes: u32, idle_from: u64| {
+        let mut start = |lanes: u32, idle_from: u64, held: u64| {
             let marks = control.marks(of, idle_from);
             for (lanes, marked) in [(lanes & !marks, false), (lanes & marks, true)] {
                 if lanes != 0 {
-                    let mut c = Cohort::on(lanes, marked, now, idle_from);
-                    c.plan(of, control, 0);
+                    let mut c = Cohort { held, ..Cohort::on(lanes, marked, now, idle_from) };
+                    c.plan(of, control, held);
                     c.look_ahead(of, control);
                     turn = turn.min(c.turn);
                     line.cohorts.push(c);
@@ -354,12 +367,12 @@ impl Tracker {
         };
         let mut rest = lanes;
         if !self.longer.is_empty() {
-            for (lanes, idle_from) in self.longer.drain(..) {
+            for (lanes, idle_from, held) in self.longer.drain(..) {
                 rest &= !lanes;
-                start(lanes, idle_from);
+                start(lanes, idle_from, held);
             }
         }
-        start(rest, until);
+        start(rest, until, 0);
         line.turn = turn;
     }
 
@@ -396,31 +409,17 @@ impl Tracker {
     }
 
     /// An instruction is on its way that will want lanes of a pipe: those that are asleep wake up, and none falls asleep
-    /// before `until`.
+    /// before `until`, unless the rules change.
     #[inline]
     pub fn announce(&mut self, pipe: usize, control: &mut (impl Control + ?Sized), now: u64, lanes: u32, until: u64) {
         self.turn(pipe, control, now);
-        let line = &self.lines[pipe];
-        if lanes & !line.awake != 0 || line.turn < until {
-            self.keep_awake(pipe, control, now, lanes, until);
-        }
-    }
-
-    /// The same if some lanes of the pipe are not awake, or will not be.
-    fn keep_awake(&mut self, pipe: usize, control: &mut (impl Control + ?Sized), now: u64, lanes: u32, until: u64) {
-        let may = |c: &Cohort| c.lanes & lanes != 0 && (c.awake() && c.turn < until || c.sleeps_on());
-        if !self.lines[pipe].cohorts.iter().any(may) {
-            return;
-        }
-        self.settle(pipe, control, now);
-        let sleeps = |c: &Cohort| {
-            let will =
-                c.next_at < until && !matches!(c.next, LaneState::On | LaneState::IdleDetect | LaneState::Waking);
-            c.sleeps_on() || c.awake() && will
-        };
-        let concerned = self.lines[pipe].cohorts.iter().filter(|c| c.lanes & lanes != 0 && sleeps(c));
-        let concerned = concerned.fold(0, |mask, c| mask | c.lanes) & lanes;
+        let of = &self.pipes[pipe];
+        // Not by what is planned, which is known only of lanes that have been looked at: a rule may keep them awake, and let
+        // them go before `until`.
+        let may_sleep = |c: &&Cohort| c.sleeps_on() || c.idle_at() + control.detects(of, c) < until;
+        let concerned = self.lines[pipe].cohorts.iter().filter(may_sleep).fold(0, |mask, c| mask | c.lanes) & lanes;
         if concerned != 0 {
+            self.settle(pipe, control, now);
             self.tell(pipe, control, now, concerned);
             self.demand(pipe, control, now, concerned, until);
         }

@@ -113,6 +113,10 @@ impl Blackout {
         }
         let held = held_of.iter().fold(0, |held, of| held | of);
         let changed = held ^ self.state.held;
+        if changed == 0 {
+            tracker.take_touched();
+            return;
+        }
         // Lanes that have not been looked at since they fell idle are not concerned: none of them would have been gated so far.
         let detects = |pipe: usize| tracker.cohorts(pipe).iter().any(|c| c.state == LaneState::IdleDetect);
         let pipes = 0..tracker.pipes().len();
