@@ -189,6 +189,13 @@ pub trait LanesHook: Hook {
     /// until the instruction has started.
     fn start(&mut self, query: &StartQuery) -> u64;
 
+    /// The short way, asked first: starts an instruction whose lanes are awake. `false`: nothing has happened, and it goes
+    /// the long way.
+    fn starts_awake(&mut self, query: &StartQuery) -> bool {
+        let _ = query;
+        false
+    }
+
     /// An instruction stands before a free unit and cannot start, but not for want of lanes: its result would find no bus. It
     /// wants them as much as one that starts. Told in each such cycle.
     fn held_up(&mut self, query: &StartQuery) {

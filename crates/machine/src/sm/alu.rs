@@ -263,11 +263,13 @@ impl Alus {
                 lanes.held_up(&query);
                 return Outcome::Stays;
             }
-            if begins && self.prefers_later(&query, lanes) {
-                return Outcome::PassedOver;
-            }
-            if lanes.start(&query) > now {
-                return Outcome::Asleep;
+            if !lanes.starts_awake(&query) {
+                if begins && self.prefers_later(&query, lanes) {
+                    return Outcome::PassedOver;
+                }
+                if lanes.start(&query) > now {
+                    return Outcome::Asleep;
+                }
             }
         }
         if no_bus {
@@ -294,7 +296,7 @@ impl Alus {
 
 impl Alus {
     /// A free unit after this one could take the instruction sooner: its lanes are awake, or wake up earlier.
-    #[inline]
+    #[inline(never)]
     fn prefers_later(&self, query: &StartQuery, lanes: &mut dyn LanesHook) -> bool {
         let mut later = self.of_port[query.port as usize % 2] & (u64::MAX << 1 << query.unit);
         // A narrow SP whose lanes sleep amid an instruction is not free.

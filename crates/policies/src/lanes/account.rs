@@ -25,6 +25,15 @@ impl Account {
         cycles[to as usize] = cycles[to as usize].wrapping_sub(moment);
     }
 
+    /// Lanes that are on have detected idleness for so many cycles, and are on again.
+    #[inline]
+    pub fn detect(&mut self, lanes: u64, cycles: u64) {
+        let spent = lanes * cycles;
+        let of = &mut self.open.cycles;
+        of[LaneState::On as usize] = of[LaneState::On as usize].wrapping_sub(spent);
+        of[LaneState::IdleDetect as usize] = of[LaneState::IdleDetect as usize].wrapping_add(spent);
+    }
+
     /// Lanes will work for so many cycles more than was known.
     #[inline]
     pub fn works(&mut self, lanes: u64, cycles: u64) {

@@ -184,6 +184,17 @@ impl Cohort {
         }
     }
 
+    /// An instruction starts on all of them, which are on or, since their next change, detect idleness.
+    #[inline]
+    pub(super) fn resume(&self, account: &mut Account, now: u64, until: u64) {
+        let lanes = self.count();
+        account.detect(lanes, now.saturating_sub(self.next_at));
+        if self.idle_from < now {
+            account.idle.add(now - self.idle_from, lanes);
+        }
+        account.works(lanes, until.saturating_sub(self.idle_from.max(now)));
+    }
+
     /// An instruction starts on some of them, which then work until a cycle.
     #[inline]
     pub(super) fn work(&self, account: &mut Account, lanes: u32, now: u64, until: u64) {

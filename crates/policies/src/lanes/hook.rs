@@ -72,10 +72,28 @@ impl<C: Control> Lanes<C> {
     /// The pipe of an SP.
     #[inline]
     fn pipe(&self, unit: usize, fp: bool) -> usize {
-        match self.setup.scope {
-            Scope::Type => 2 * unit + fp as usize,
-            Scope::Lane => unit,
+        let apart = (self.setup.scope == Scope::Type) as usize;
+        (unit << apart) + (fp as usize & apart)
+    }
+
+    /// Cycles for which the lanes of an instruction work.
+    #[inline]
+    fn works(&self, query: &StartQuery) -> u64 {
+        u64::from(match self.setup.occupancy {
+            Occupancy::Issue => query.busy,
+            Occupancy::Pipeline => query.latency.max(query.busy),
+        })
+    }
+
+    /// Lanes that threads issued as one or as two sub-warps use in an SP, and for how many cycles.
+    #[inline]
+    fn shape(&self, first: u32, second: u32) -> (u32, u64) {
+        let two = second != 0;
+        if !self.simd.narrow() {
+            return (first | second, 1 + u64::from(two));
         }
+        let sub_warps = self.simd.sub_warps(first) + if two { self.simd.sub_warps(second) } else { 0 };
+        (self.simd.lanes(first) | self.simd.lanes(second), u64::from(sub_warps))
     }
 }
 
@@ -125,34 +143,43 @@ impl<C: Control> LanesHook for Lanes<C> {
 
     fn start(&mut self, query: &StartQuery) -> u64 {
         let Some((pipe, lanes)) = self.place(query) else { return query.now };
-        let busy = match self.setup.occupancy {
-            Occupancy::Issue => query.busy,
-            Occupancy::Pipeline => query.latency.max(query.busy),
-        };
-        self.tracker.start(pipe, &mut self.control, query.now, lanes, u64::from(busy))
+        let busy = self.works(query);
+        self.tracker.start(pipe, &mut self.control, query.now, lanes, busy)
+    }
+
+    fn starts_awake(&mut self, query: &StartQuery) -> bool {
+        let Some((pipe, lanes)) = self.place(query) else { return true };
+        let awake = self.tracker.awake(pipe, &self.control, query.now, lanes);
+        if awake {
+            let busy = self.works(query);
+            self.tracker.begin(pipe, &self.control, query.now, lanes, busy);
+        }
+        awake
     }
 
     fn issued(&mut self, query: &IssueQuery, shape: Shape) {
         if self.demand != Demand::Issue {
             return;
         }
+        let (first, second) = shape.masks(query.lanes);
+        let (now, (lanes, sub_warps)) = (query.now, self.shape(first, second));
+        let lanes = self.setup.widen(lanes);
         // The SP in which it can start soonest; one that was issued beside it takes a cycle of its own, or each of its
         // sub-warps does.
-        let (first, second) = shape.masks(query.lanes);
-        let sub_warps = self.simd.sub_warps(first) + if second != 0 { self.simd.sub_warps(second) } else { 0 };
-        let (now, lanes) = (query.now, self.setup.widen(self.simd.lanes(first) | self.simd.lanes(second)));
         let arrives = now + COLLECTION;
-        let mut soonest = (u64::MAX, u64::MAX, 0);
+        let (mut best, mut start, mut soonest) = (0, u64::MAX, u64::MAX);
         for unit in 0..self.sp_units() {
             let ready = self.tracker.ready(self.pipe(unit, query.fp), &self.control, now, lanes);
-            soonest = soonest.min((ready.max(arrives).max(self.expected[unit]), ready, unit));
-            if ready <= now && soonest.0 == arrives {
+            let from = ready.max(arrives).max(self.expected[unit]);
+            if from < start || from == start && ready < soonest {
+                (best, start, soonest) = (unit, from, ready);
+            }
+            if ready <= now && from == arrives {
                 break;
             }
         }
-        let (start, _, unit) = soonest;
-        self.expected[unit] = start + u64::from(sub_warps);
-        self.tracker.announce(self.pipe(unit, query.fp), &mut self.control, now, lanes, start);
+        self.expected[best] = start + sub_warps;
+        self.tracker.announce(self.pipe(best, query.fp), &mut self.control, now, lanes, start);
     }
 
     fn residency(&mut self, now: u64, int: &mut LaneResidency, fp: &mut LaneResidency, sfu: &mut LaneResidency) {

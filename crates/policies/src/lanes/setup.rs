@@ -56,11 +56,9 @@ impl Setup {
     #[inline]
     pub fn widen(&self, lanes: u32) -> u32 {
         let g = self.granularity;
-        if g <= 1 {
+        // Most often all are wanted.
+        if g == 1 || lanes == u32::MAX {
             return lanes;
-        }
-        if g >= 32 {
-            return if lanes != 0 { u32::MAX } else { 0 };
         }
         let mut any = lanes;
         let mut step = 1;
@@ -69,10 +67,12 @@ impl Setup {
             step <<= 1;
         }
         // The lowest lane of each group, if any of the group's is wanted; then all of it.
-        let lowest = u32::MAX / ((1 << g) - 1);
-        (any & lowest) * ((1 << g) - 1)
+        (any & LOWEST[g.trailing_zeros() as usize % LOWEST.len()]).wrapping_mul(u32::MAX >> (u32::BITS - g))
     }
 }
+
+/// The lowest lanes of groups of 1, 2, 4, 8, 16, 32.
+const LOWEST: [u32; 6] = [u32::MAX, 0x5555_5555, 0x1111_1111, 0x0101_0101, 0x0001_0001, 1];
 
 #[cfg(test)]
 mod tests {

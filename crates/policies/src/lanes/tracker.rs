@@ -221,11 +221,17 @@ impl Tracker {
         (line.turn, line.awake) = (turn, awake);
     }
 
+    /// Some lanes of a pipe are awake.
+    #[inline]
+    pub fn awake(&mut self, pipe: usize, control: &(impl Control + ?Sized), now: u64, lanes: u32) -> bool {
+        self.turn(pipe, control, now);
+        lanes & !self.lines[pipe].awake == 0
+    }
+
     /// The cycle from which an instruction can start on some lanes of a pipe.
     #[inline]
     pub fn ready(&mut self, pipe: usize, control: &(impl Control + ?Sized), now: u64, lanes: u32) -> u64 {
-        self.turn(pipe, control, now);
-        if lanes & !self.lines[pipe].awake == 0 { now } else { self.wake_up(pipe, control, now, lanes) }
+        if self.awake(pipe, control, now, lanes) { now } else { self.wake_up(pipe, control, now, lanes) }
     }
 
     /// The same if some of the lanes are not awake.
@@ -309,8 +315,8 @@ impl Tracker {
         }
     }
 
-    /// An instruction starts on lanes that can.
-    fn begin(&mut self, pipe: usize, control: &(impl Control + ?Sized), now: u64, lanes: u32, busy: u64) {
+    /// An instruction starts on lanes that are awake.
+    pub fn begin(&mut self, pipe: usize, control: &(impl Control + ?Sized), now: u64, lanes: u32, busy: u64) {
         let (of, line) = (&self.pipes[pipe], &mut self.lines[pipe]);
         let account = &mut self.accounts[of.kind as usize];
         let until = now + busy;
@@ -323,9 +329,13 @@ impl Tracker {
         {
             let marks = control.marks(of, until) & lanes;
             if marks == 0 || marks == lanes {
-                // Most often all lanes are alike, before and after.
-                c.catch_up(account, of, control, now);
-                c.work(account, lanes, now, until);
+                // Most often all lanes are alike, before and after, and have been on since they last worked.
+                if c.state == LaneState::On && c.next == LaneState::IdleDetect && now <= c.turn {
+                    c.resume(account, now, until);
+                } else {
+                    c.catch_up(account, of, control, now);
+                    c.work(account, lanes, now, until);
+                }
                 let held = if self.announced { c.held } else { 0 };
                 *c = Cohort { held, ..Cohort::on(lanes, marks != 0, now, until) };
                 c.plan(of, control, held);

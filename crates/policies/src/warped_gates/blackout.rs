@@ -112,17 +112,19 @@ impl Blackout {
             }
         }
         let held = held_of.iter().fold(0, |held, of| held | of);
-        let changed = held ^ self.state.held;
-        if changed == 0 {
-            tracker.take_touched();
-            return;
-        }
         // Lanes that have not been looked at since they fell idle are not concerned: none of them would have been gated so far.
         let detects = |pipe: usize| tracker.cohorts(pipe).iter().any(|c| c.state == LaneState::IdleDetect);
-        let pipes = 0..tracker.pipes().len();
-        let concerned = pipes.clone().filter(|&pipe| changed >> pipe & 1 != 0 && detects(pipe));
-        let concerned = concerned.fold(0u64, |mask, pipe| mask | 1 << pipe);
-        let concerned = pipes.filter(|pipe| concerned >> pipe & 1 != 0);
+        let (mut changed, mut concerned) = (held ^ self.state.held, 0u64);
+        while changed != 0 {
+            let pipe = changed.trailing_zeros() as usize;
+            concerned |= u64::from(detects(pipe)) << pipe;
+            changed &= changed - 1;
+        }
+        if concerned == 0 {
+            self.state.held = held;
+            return;
+        }
+        let concerned = (0..tracker.pipes().len()).filter(|pipe| concerned >> pipe & 1 != 0);
         concerned.clone().for_each(|pipe| tracker.settle(pipe, self, next));
         self.state.held = held;
         concerned.for_each(|pipe| tracker.revise(pipe, self, next, u32::MAX, |_| {}));
@@ -176,8 +178,10 @@ impl Control for Blackout {
         let any = |warps: u64| warps & active != 0;
         let present = Present { int: any(state.int()), fp: any(state.fp()), sfu: any(state.buffered(Port::Sfu)) };
         let next = state.now + 1;
-        // In most cycles nothing has changed that the answer depends on.
-        if tracker.touched() != 0 || self.coordinated != Some(present) || tracker.turns_before(next) {
+        // In most cycles nothing has changed that the answer depends on: that a unit is used which is held already only
+        // makes it the last one all the more.
+        let news = tracker.touched() & !self.state.held;
+        if news != 0 || self.coordinated != Some(present) || tracker.turns_before(next) {
             self.coordinate(tracker, next, present);
         }
     }
