@@ -95,21 +95,23 @@ impl Blackout {
         }
         let mut touched = tracker.take_touched();
         if self.coordinated.is_none() {
-            touched = u64::MAX;
+            touched = (1 << tracker.pipes().len()) - 1;
             self.idle = tracker.pipes().iter().map(|pipe| (pipe.kind, 0)).collect();
         }
         self.coordinated = Some(present);
+        while touched != 0 {
+            let pipe = touched.trailing_zeros() as usize;
+            self.idle[pipe].1 = idle_at(tracker.cohorts(pipe));
+            touched &= touched - 1;
+        }
         let present = present.kinds();
-        // Of each kind the last one, and from when on it is idle.
-        let (mut last, mut held_of) = ([0; 4], [0; 4]);
-        for (pipe, (kind, idle)) in self.idle.iter_mut().enumerate() {
-            if touched >> pipe & 1 != 0 {
-                *idle = idle_at(tracker.cohorts(pipe));
-            }
-            let kind = *kind as usize;
-            if present >> kind & 1 != 0 && *idle != 0 && *idle >= last[kind] {
-                (last[kind], held_of[kind]) = (*idle, 1 << pipe);
-            }
+        // Of each kind the last one, and from when on it is idle. Without branches: they would be hard to foresee.
+        let (mut last, mut held_of) = ([1; 4], [0u64; 4]);
+        for (pipe, &(kind, idle)) in self.idle.iter().enumerate() {
+            let kind = kind as usize;
+            let later = (present >> kind & 1 != 0) & (idle >= last[kind]);
+            last[kind] = if later { idle } else { last[kind] };
+            held_of[kind] = if later { 1 << pipe } else { held_of[kind] };
         }
         let held = held_of.iter().fold(0, |held, of| held | of);
         // Lanes that have not been looked at since they fell idle are not concerned: none of them would have been gated so far.
@@ -136,7 +138,7 @@ impl Blackout {
 /// The cycle after the one from which on a unit is idle; 0 if it is asleep, and nobody has asked for it.
 #[inline]
 fn idle_at(lanes: &[Cohort]) -> u64 {
-    lanes.iter().filter(|c| !c.sleeps_on()).fold(0, |idle, c| idle.max(c.idle_at() + 1))
+    lanes.iter().fold(0, |idle, c| idle.max(if c.sleeps_on() { 0 } else { c.idle_at() + 1 }))
 }
 
 impl Control for Blackout {
