@@ -181,6 +181,11 @@ const CASES: &[Case] = &[
         "job::texture-wrap",
         "normalized",
     ),
+    Case(
+        "ptx = 'basic.ptx'\n[[buffer]]\nname = 'a'\ntype = 'u32'\nshape = 4\n[[texture]]\nname = 'picture'\nbuffer = 'a'\nsize = 4\nread_normalized = true",
+        "job::texture-normalized",
+        "8 and 16 bits",
+    ),
     // Steps.
     Case("ptx = 'basic.ptx'", "job::no-steps", "nothing to launch"),
     Case("ptx = 'basic.ptx'\n[[step]]\nrepeat = 3", "job::step-kind", "exactly one"),

@@ -32,11 +32,11 @@ counters! {
     resident_warp_cycles,
     /// Sum over SMs of cycles with at least one CTA.
     active_sm_cycles,
-    /// L1 data reads (transactions).
+    /// L1 data reads (transactions), those that bypass it included.
     l1d_reads = "L1D_cache_total_accesses",
-    /// L1 data reads that missed (merged in an MSHR included).
+    /// L1 data reads that missed (merged in an MSHR, and bypassing, included).
     l1d_read_misses = "L1D_cache_total_misses",
-    /// L1 data writes and atomics (transactions; all go on to the L2).
+    /// L1 data writes and atomics (transactions; all but hits of local memory go on to the L2).
     l1d_writes,
     /// L1 data writes that found their line.
     l1d_write_hits,
@@ -125,15 +125,16 @@ slots! {
     Arithmetic = "arithmetic dependency",
     /// A warp's instruction buffer was empty: fetch or decode under way, instruction-cache miss included.
     Fetch = "instruction fetch",
-    /// A warp waited for a load, an atomic or a texture fetch.
+    /// A warp waited for a load or a texture fetch.
     Memory = "memory dependency",
-    /// A warp waited at a fence, or for its atomics before an access, a barrier or its exit.
+    /// A warp waited at a fence or for its atomics (with one under way it issues nothing), or slept (`nanosleep`).
     Fence = "fence or atomic order",
     /// All that is left waits at a barrier.
     Barrier = "barrier",
     /// Warps finished, but stores or other warps of their CTA still out.
     Drain = "draining",
-    /// A policy held back what was ready, or has paused all that is left.
+    /// A policy held back what was ready, or has paused all that is left; with a two-level scheduler also: ready warps outside
+    /// its active set.
     Policy = "held by policy",
     /// The scheduler has no warp.
     Empty = "no warp",

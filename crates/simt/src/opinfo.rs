@@ -98,7 +98,7 @@ pub struct OpInfo {
     pub writes: u8,
     /// Immediate operands.
     pub immediates: u8,
-    /// The instruction is or may be a branch, call, return or exit: nothing younger is fetched until it issues.
+    /// The instruction is or may be a branch, call, return or exit.
     pub control: bool,
     /// The instruction, in PTX text order, ends the thread for lanes that execute it.
     pub exit: bool,

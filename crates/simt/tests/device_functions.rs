@@ -66,6 +66,16 @@ fn bad_prints_are_faults() {
 }
 
 #[test]
+fn a_print_without_a_format_gives_minus_one() {
+    let body = ".param .b64 p0; .param .b64 p1; .param .b32 q; st.param.b64 [p0], 0; st.param.b64 [p1], 0;
+        call (q), vprintf, (p0, p1); ld.param.b32 %r1, [q]; st.global.u32 [%out], %r1;";
+    let mut bench = Bench::new(&module(VPRINTF, body), &[0; 8]);
+    bench.launch([1; 3], [1, 1, 1], 0).unwrap();
+    assert!(bench.device.printed().is_empty());
+    assert_eq!(bench.output()[0], u64::from(u32::MAX));
+}
+
+#[test]
 fn assertions_name_message_file_line_function_and_thread() {
     let declarations = format!(
         ".extern .func __assertfail(.param .b64 a, .param .b64 b, .param .b32 c, .param .b64 d, .param .b64 e);\n{}{}{}",

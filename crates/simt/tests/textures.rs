@@ -74,8 +74,10 @@ fn normalized_coordinates_clamp_or_wrap() {
     let texels = floats(&[1., 2., 3., 4.]);
     let clamp = fetch(ONE, &points, &texels, |b| b.normalized = true);
     assert_eq!(as_floats(clamp), [1., 2., 4., 4., 4., 1.]);
+    // The last one lies so little under 0 that its fraction rounds to 1.
+    let points = line(&[0.0, 0.25, 0.999, 1.0, 1.25, -0.25, -2e-8]);
     let wrap = fetch(ONE, &points, &texels, |b| (b.normalized, b.wrap) = (true, true));
-    assert_eq!(as_floats(wrap), [1., 2., 4., 1., 2., 4.]);
+    assert_eq!(as_floats(wrap), [1., 2., 4., 1., 2., 4., 4.]);
 }
 
 #[test]
@@ -174,4 +176,20 @@ fn only_executing_lanes_fetch() {
     let body = "mov.u32 %r2, 9; setp.eq.u32 %p1, %t, 1; mov.f32 %f3, 0f41100000;
         @%p1 tex.1d.v4.f32.f32 {%f3, %f4, %f5, %f6}, [t, {%f1}]; mov.b32 %r2, %f3;";
     assert_eq!(as_floats(fetch(body, &line(&[0., 1., 2.]), &floats(&[1., 2., 3., 4.]), |_| ())), [9., 2., 9.]);
+}
+
+#[test]
+fn bindings_that_mean_nothing_are_faults() {
+    let fault = |body: &str, format, change: &dyn Fn(&mut TextureBinding)| {
+        let mut bench = Bench::new(&module(".global .texref t;", body), &[0]);
+        let mut b = binding(bench.device.alloc(256).unwrap(), [4, 4, 1], format, 1);
+        change(&mut b);
+        bench.device.bind_texture("t", b).unwrap();
+        bench.launch([1; 3], [1; 3], 0).unwrap_err().to_string()
+    };
+    let cube = "tex.cube.v4.f32.f32 {%f3, %f4, %f5, %f6}, [t, {%f1, %f2, %f1, %f1}];";
+    assert!(fault(cube, TexelFormat::F32, &|_| ()).contains("six square faces"));
+    assert!(fault(cube, TexelFormat::F32, &|b| b.size = [2, 1, 6]).contains("six square faces"));
+    assert!(fault(ONE, TexelFormat::U32, &|b| b.linear = true).contains("linear filtering of integers"));
+    assert!(fault(ONE, TexelFormat::U32, &|b| b.read_normalized = true).contains("32 bits"));
 }

@@ -191,6 +191,10 @@ fn texture(spec: &TextureSpec, job: &Job) -> Located<Texture> {
         let message = format!("{size:?} texels of {} channels do not fit {have} elements", spec.channels);
         return Err((Problem::input("job::texture-size", message), "size"));
     }
+    if spec.read_normalized && contents.element.bytes() == 4 {
+        let message = "only elements of 8 and 16 bits are read as normalized floats";
+        return Err((Problem::input("job::texture-normalized", message), "read_normalized"));
+    }
     if spec.wrap && !spec.normalized {
         return Err((Problem::input("job::texture-wrap", "`wrap` needs `normalized = true`"), "wrap"));
     }

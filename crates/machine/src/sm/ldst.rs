@@ -128,6 +128,7 @@ pub struct Ldst {
     banks: u32,
     local_words: u64,
     constant_line: u64,
+    texture_line: u64,
 }
 
 impl Ldst {
@@ -177,6 +178,7 @@ impl Ldst {
             banks: spec.shared_banks,
             local_words: 0,
             constant_line: spec.l1c.line_bytes as u64,
+            texture_line: spec.l1t.line_bytes as u64,
         }
     }
 
@@ -258,7 +260,7 @@ impl Ldst {
         };
         lines(access.constant, 0, self.constant_line, Route::Constant);
         lines(access.param, PARAM_BASE, self.constant_line, Route::Constant);
-        lines(access.texture, 0, 128, Route::Texture);
+        lines(access.texture, 0, self.texture_line, Route::Texture);
         let parts = list.transactions.len() as u16 + list.shared as u16;
         let atomics = if atomic { list.transactions.len() as u32 } else { 0 };
         if list.store {

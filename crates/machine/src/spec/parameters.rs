@@ -85,7 +85,7 @@ parameters! {
     /// Latency and initiation interval of an instruction class, in core cycles.
     #[derive(Copy, Eq)]
     OpTiming {
-        /// Cycles from dispatch into the unit to writeback.
+        /// Cycles from dispatch into the unit to its end; write-back is two cycles later.
         latency: u32 = number("core cycles", 1.0, 4096.0);
         /// Cycles between two dispatches into one unit.
         initiation: u32 = number("core cycles", 1.0, 4096.0);
@@ -209,7 +209,7 @@ parameters! {
         transition_core_cycles: u32 = number("core cycles", 0.0, 1e6);
         /// Energy of one change of a domain's level, besides the power drawn meanwhile.
         transition_nj: f64 = number("nJ", 0.0, 1e9);
-        /// SMs stand still while their level changes.
+        /// SMs issue nothing while their level changes; what is under way goes on.
         transition_halts: bool = plain();
     }
 }
@@ -250,7 +250,7 @@ parameters! {
         /// Load/store ports per SM.
         ldst_units: u32 = number("ports", 1.0, 16.0);
         /// Fetch and decode units per SM, each for one warp a cycle.
-        fetch_units: u32 = number("units", 1.0, 16.0);
+        fetch_units: u32 = number("units", 1.0, 4.0);
         /// Threads per SM.
         threads_per_sm: u32 = number("threads", 32.0, 2048.0).alias("-gpgpu_shader_core_pipeline");
         /// Warps per SM (at most 64).
@@ -271,13 +271,14 @@ parameters! {
         register_banks: u32 = number("banks", 1.0, 64.0).power_of_two().alias("-gpgpu_num_reg_banks");
         /// Operand collector units for the SPs, the SFU, LDST.
         collectors_sp: u32 = number("units", 1.0, 64.0).alias("-gpgpu_operand_collector_num_units_sp");
-        /// Operand collector units for the SPs to each of their ports in and out; an SP has a port of its own in any case.
+        /// Operand collector units for the SPs to each of their ports in and out, where a policy turns collectors off; an SP
+        /// has a port of its own in any case.
         sp_collectors_per_port: u32 = number("units", 1.0, 64.0);
         /// Operand collector units for the SFU.
         collectors_sfu: u32 = number("units", 1.0, 64.0).alias("-gpgpu_operand_collector_num_units_sfu");
         /// Operand collector units for LDST.
         collectors_mem: u32 = number("units", 1.0, 64.0).alias("-gpgpu_operand_collector_num_units_mem");
-        /// Warp instructions that may write back in one cycle.
+        /// Warp instructions of SPs and SFUs that may write back in one cycle, at most one of each unit; LDST has a way of its own.
         result_buses: u32 = number("instructions", 1.0, 32.0).alias("-gpgpu_pipeline_widths");
         /// Instructions fetched at once for one warp = instruction-buffer entries per warp.
         ibuffer_entries: u32 = number("instructions", 1.0, 16.0);
@@ -307,7 +308,7 @@ parameters! {
         noc_latency_cycles: u32 = number("NoC cycles", 8.0, 1000.0);
         /// Crossbar flit, bytes.
         noc_flit_bytes: u32 = number("B", 16.0, 256.0);
-        /// Crossbar input buffer per port, flits.
+        /// Crossbar input buffer of an SM's port, flits. (Those of the L2 slices are `partition_queue`.)
         noc_buffer_flits: u32 = number("flits", 1.0, 4096.0);
         /// Extra L2-domain cycles between the crossbar and the L2 (the raster-operation path).
         rop_latency_cycles: u32 = CYCLES.alias("-gpgpu_l2_rop_latency");
@@ -336,7 +337,7 @@ parameters! {
         dram: DramTiming = plain().alias("-gpgpu_dram_timing_opt");
         /// Instruction timings.
         op: OpTimings = plain();
-        /// CTAs that the dispatcher may start per core cycle.
+        /// CTAs of a launch's first wave that the dispatcher may start per core cycle; later ones start as room comes.
         cta_launches_per_cycle: u32 = number("CTAs", 1.0, 1024.0);
         /// Core cycles from a launch to its first CTA.
         launch_latency_cycles: u32 = number("core cycles", 0.0, 1e6).alias("-gpgpu_kernel_launch_latency");

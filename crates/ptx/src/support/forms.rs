@@ -191,7 +191,8 @@ pub(super) const FORMS: &[(&str, &str, &str)] = &[
     ("red", "?SEM ?SCOPE ?global/shared .and/or/xor .b32/b64/u32/s32/u64", "a s"),
     ("red", "?SEM ?SCOPE ?global/shared .inc/dec .u32", "a s"),
     ("membar", "?sc/acq_rel/acquire/release .cta/gpu/sys", ""),
-    ("tex", ".1d/2d/3d/a1d/a2d/cube .v4 .f32/s32/u32 .f32/s32", "dv x"),
+    ("tex", ".1d/2d/3d/a1d/a2d .v4 .f32/s32/u32 .f32/s32", "dv x"),
+    ("tex", ".cube .v4 .f32/s32/u32 .f32", "dv x"),
     // Warps and CTAs.
     ("activemask", ".b32", "d"),
     ("vote", ".all/any/uni .pred", "dp sp"),

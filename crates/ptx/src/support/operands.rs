@@ -258,9 +258,12 @@ impl<'a> Context<'a> {
     }
 
     fn texture(&self, operand: &Operand, mods: &Modifiers) -> Result<(), String> {
-        let Operand::Texture { texture, coords, .. } = operand else {
+        let Operand::Texture { texture, sampler, coords } = operand else {
             return Err("a texture with its coordinates is wanted".to_owned());
         };
+        if sampler.is_some() {
+            return Err("samplers apart from their texture are not implemented".to_owned());
+        }
         match *texture {
             TextureBase::Variable(reference @ VarRef::Module(_)) => {
                 match self.module.variable(self.function, reference) {

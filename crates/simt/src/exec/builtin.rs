@@ -61,15 +61,18 @@ impl<M: GlobalAccess> LaneMemory<'_, M> {
         Some(out)
     }
 
-    fn string(&self, address: u64) -> Option<String> {
+    /// A string of at most so many bytes; it need not end if there are as many.
+    fn string(&self, address: u64, most: usize) -> Result<String, &'static str> {
         let mut bytes = Vec::new();
-        for n in 0..LONGEST as u64 {
-            match self.read::<1>(address.wrapping_add(n))? {
-                [0] => return Some(String::from_utf8_lossy(&bytes).into_owned()),
-                [byte] => bytes.push(byte),
+        while bytes.len() < most {
+            match self.read::<1>(address.wrapping_add(bytes.len() as u64)) {
+                None => return Err("a string is not in memory"),
+                Some([0]) => break,
+                Some(_) if bytes.len() == LONGEST => return Err("a string is longer than 65,536 bytes"),
+                Some([byte]) => bytes.push(byte),
             }
         }
-        None
+        Ok(String::from_utf8_lossy(&bytes).into_owned())
     }
 }
 
@@ -81,20 +84,22 @@ struct Buffer<'a, 'b, M> {
 
 impl<M: GlobalAccess> Arguments for Buffer<'_, '_, M> {
     fn word(&mut self) -> Option<u32> {
-        let at = self.next.next_multiple_of(4);
-        self.next = at + 4;
+        let at = self.next.checked_next_multiple_of(4)?;
+        self.next = at.checked_add(4)?;
         self.memory.read(at).map(u32::from_le_bytes)
     }
 
     fn long(&mut self) -> Option<u64> {
-        let at = self.next.next_multiple_of(8);
-        self.next = at + 8;
+        let at = self.next.checked_next_multiple_of(8)?;
+        self.next = at.checked_add(8)?;
         self.memory.read(at).map(u64::from_le_bytes)
     }
 
-    fn string(&mut self) -> Option<String> {
-        let address = self.long()?;
-        if address == 0 { Some("(null)".to_string()) } else { self.memory.string(address) }
+    fn string(&mut self, most: usize) -> Result<String, &'static str> {
+        match self.long().ok_or(format::MISSING)? {
+            0 => Ok("(null)".chars().take(most).collect()),
+            address => self.memory.string(address, most),
+        }
     }
 }
 
@@ -148,8 +153,14 @@ pub(super) fn call<M: GlobalAccess>(
             for lane in lanes_of(lanes) {
                 let memory = view(lane, &env.memory);
                 let fault = |text: &str| problem(lane as u32, FaultKind::Print { problem: text.to_string() });
-                let Some(format) = memory.string(arguments[0][lane]) else {
-                    return fault("the format is not a string in memory");
+                if arguments[0][lane] == 0 {
+                    // Without a format there is no output, and the result is −1.
+                    results[lane] = u64::from(u32::MAX);
+                    continue;
+                }
+                let format = match memory.string(arguments[0][lane], usize::MAX) {
+                    Ok(format) => format,
+                    Err(text) => return fault(&format!("the format: {text}")),
                 };
                 let mut buffer = Buffer { memory: &memory, next: arguments[1][lane] };
                 match format::format(&format, &mut buffer) {
@@ -168,7 +179,8 @@ pub(super) fn call<M: GlobalAccess>(
             let lane = lanes.trailing_zeros();
             let at = lane as usize & 31;
             let memory = view(at, &env.memory);
-            let text = |n: usize| memory.string(arguments[n][at]).unwrap_or_else(|| "(unreadable)".to_string());
+            let text =
+                |n: usize| memory.string(arguments[n][at], usize::MAX).unwrap_or_else(|_| "(unreadable)".to_string());
             let (message, file, function) = (text(0), text(1), text(3));
             return problem(lane, FaultKind::Assertion { message, file, line: arguments[2][at] as u32, function });
         }

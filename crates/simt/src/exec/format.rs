@@ -9,11 +9,14 @@ pub(super) trait Arguments {
     fn word(&mut self) -> Option<u32>;
     /// The next 64-bit value.
     fn long(&mut self) -> Option<u64>;
-    /// The next string.
-    fn string(&mut self) -> Option<String>;
+    /// The next string, or as many of its bytes.
+    fn string(&mut self, most: usize) -> Result<String, &'static str>;
 }
 
-/// Widths and precisions beyond this are cut.
+/// What is wrong with an argument that cannot be read.
+pub(super) const MISSING: &str = "an argument is not in memory";
+
+/// Widths, and precisions of numbers, beyond this are cut.
 const WIDEST: usize = 4096;
 
 #[derive(Clone, Copy, Default)]
@@ -68,6 +71,11 @@ impl Spec {
     }
 }
 
+/// Digits with a point, also if nothing follows it, if the alternate form is wanted.
+fn decimal(value: f64, precision: usize, alternate: bool) -> String {
+    format!("{value:.precision$}{}", if alternate && precision == 0 { "." } else { "" })
+}
+
 /// Exponent form with at least two exponent digits.
 fn exponent(value: f64, precision: usize, alternate: bool) -> String {
     let text = format!("{value:.precision$e}");
@@ -88,8 +96,8 @@ fn trim(text: String) -> String {
     format!("{}{tail}", mantissa.trim_end_matches('0').trim_end_matches('.'))
 }
 
-/// Hexadecimal form, normalized as glibc writes it.
-fn hexadecimal(value: f64, precision: Option<usize>) -> String {
+/// Hexadecimal form, normalized as glibc writes it, without `0x`.
+fn hexadecimal(value: f64, precision: Option<usize>, alternate: bool) -> String {
     let bits = value.to_bits();
     let mut exponent = (bits >> 52 & 0x7ff) as i32 - 1023;
     let mut mantissa = bits & ((1 << 52) - 1);
@@ -112,8 +120,8 @@ fn hexadecimal(value: f64, precision: Option<usize>) -> String {
             if p == 0 { String::new() } else { format!("{mantissa:0p$x}") }
         }
     };
-    let point = if digits.is_empty() { "" } else { "." };
-    format!("0x{lead}{point}{digits}p{exponent:+}")
+    let point = if digits.is_empty() && !alternate { "" } else { "." };
+    format!("{lead}{point}{digits}p{exponent:+}")
 }
 
 fn float(spec: &Spec, out: &mut String, value: f64, conversion: char) {
@@ -127,18 +135,18 @@ fn float(spec: &Spec, out: &mut String, value: f64, conversion: char) {
     } else {
         let precision = spec.precision.unwrap_or(6);
         match conversion.to_ascii_lowercase() {
-            'f' => format!("{magnitude:.precision$}"),
+            'f' => decimal(magnitude, precision, spec.alternate),
             'e' => exponent(magnitude, precision, spec.alternate),
-            'a' => hexadecimal(magnitude, spec.precision),
+            'a' => hexadecimal(magnitude, spec.precision, spec.alternate),
             _ => {
                 let precision = precision.max(1);
-                let scientific = exponent(magnitude, precision - 1, false);
+                let scientific = exponent(magnitude, precision - 1, spec.alternate);
                 let x: i32 = scientific.split_once('e').and_then(|(_, e)| e.parse().ok()).unwrap_or(0);
                 let text = if x < -4 || x >= precision as i32 {
                     scientific
                 } else {
                     let decimals = (precision as i32 - 1 - x).max(0) as usize;
-                    format!("{magnitude:.decimals$}")
+                    decimal(magnitude, decimals, spec.alternate)
                 };
                 if spec.alternate { text } else { trim(text) }
             }
@@ -147,12 +155,17 @@ fn float(spec: &Spec, out: &mut String, value: f64, conversion: char) {
     if upper {
         digits.make_ascii_uppercase();
     }
-    spec.pad(out, spec.sign(negative), &digits, value.is_finite());
+    let hexadecimal = conversion.eq_ignore_ascii_case(&'a') && value.is_finite();
+    let base = match (hexadecimal, upper) {
+        (true, false) => "0x",
+        (true, true) => "0X",
+        _ => "",
+    };
+    spec.pad(out, &format!("{}{base}", spec.sign(negative)), &digits, value.is_finite());
 }
 
 /// Formats; gives the text and the number of arguments consumed (what `vprintf` returns). The error says what is wrong.
 pub(super) fn format(template: &str, arguments: &mut impl Arguments) -> Result<(String, u32), &'static str> {
-    const MISSING: &str = "an argument is not in memory";
     let mut out = String::new();
     let mut count = 0;
     let mut chars = template.chars().peekable();
@@ -187,7 +200,7 @@ pub(super) fn format(template: &str, arguments: &mut impl Arguments) -> Result<(
         spec.width = (width.unsigned_abs() as usize).min(WIDEST);
         if chars.next_if_eq(&'.').is_some() {
             let precision = number(&mut chars, &mut count)?;
-            spec.precision = usize::try_from(precision).ok().map(|p| p.min(WIDEST));
+            spec.precision = usize::try_from(precision).ok();
         }
         let mut length = String::new();
         while let Some(l) = chars.next_if(|c| "hljztL".contains(*c)) {
@@ -199,6 +212,9 @@ pub(super) fn format(template: &str, arguments: &mut impl Arguments) -> Result<(
             continue;
         }
         count += 1;
+        if conversion != 's' {
+            spec.precision = spec.precision.map(|p| p.min(WIDEST));
+        }
         let wide = matches!(length.as_str(), "l" | "ll" | "j" | "z" | "t");
         let mut unsigned = || -> Option<u64> {
             Some(match length.as_str() {
@@ -221,8 +237,10 @@ pub(super) fn format(template: &str, arguments: &mut impl Arguments) -> Result<(
             }
             'u' => spec.integer(&mut out, "", unsigned().ok_or(MISSING)?.to_string()),
             'o' => {
-                let value = unsigned().ok_or(MISSING)?;
-                spec.integer(&mut out, if spec.alternate && value != 0 { "0" } else { "" }, format!("{value:o}"));
+                let digits = format!("{:o}", unsigned().ok_or(MISSING)?);
+                // The alternate form has a 0 in front, unless there is one.
+                let zero = digits == "0" && spec.precision != Some(0) || spec.precision > Some(digits.len());
+                spec.integer(&mut out, if spec.alternate && !zero { "0" } else { "" }, digits);
             }
             'x' | 'X' => {
                 let value = unsigned().ok_or(MISSING)?;
@@ -241,10 +259,7 @@ pub(super) fn format(template: &str, arguments: &mut impl Arguments) -> Result<(
                 spec.pad(&mut out, "", c.encode_utf8(&mut [0; 4]), false);
             }
             's' => {
-                let mut text = arguments.string().ok_or(MISSING)?;
-                if let Some(precision) = spec.precision {
-                    text = text.chars().take(precision).collect();
-                }
+                let text = arguments.string(spec.precision.unwrap_or(usize::MAX))?;
                 spec.pad(&mut out, "", &text, false);
             }
             'f' | 'F' | 'e' | 'E' | 'g' | 'G' | 'a' | 'A' => {
@@ -282,10 +297,10 @@ mod tests {
                 _ => None,
             }
         }
-        fn string(&mut self) -> Option<String> {
-            match self.0.next()? {
-                Value::Text(v) => Some(v.to_string()),
-                _ => None,
+        fn string(&mut self, most: usize) -> Result<String, &'static str> {
+            match self.0.next() {
+                Some(Value::Text(v)) => Ok(v.chars().take(most).collect()),
+                _ => Err(MISSING),
             }
         }
     }
@@ -316,6 +331,26 @@ mod tests {
         assert_eq!(print("%lld", vec![Value::Long(-3i64 as u64)]), "-3");
         assert_eq!(print("%lu", vec![Value::Long(u64::MAX)]), "18446744073709551615");
         assert_eq!(print("%p", vec![Value::Long(0xc000_0000)]), "0xc0000000");
+    }
+
+    #[test]
+    fn alternate_forms() {
+        let w = |t: &str, v: i32| print(t, vec![Value::Word(v as u32)]);
+        for (t, v, expected) in [("%#.3o", 8, "010"), ("%#.2o", 8, "010"), ("%#.0o", 0, "0"), ("%#o", 0, "0")] {
+            assert_eq!(w(t, v), expected, "{t}");
+        }
+        for (t, v, expected) in [
+            ("%020a", 1.0, "0x000000000000001p+0"),
+            ("%#a", 1.0, "0x1.p+0"),
+            ("%#.0A", -1.0, "-0X1.P+0"),
+            ("%#.0f", 1.0, "1."),
+            ("%#g", 123456.789, "123457."),
+            ("%#.1g", 1e-5, "1.e-05"),
+        ] {
+            assert_eq!(number(t, v), expected, "{t}");
+        }
+        let long = print("%.6000s", vec![Value::Text("abc")]);
+        assert_eq!(long, "abc");
     }
 
     #[test]

@@ -52,7 +52,11 @@ fn locate(x: f32, size: u32, binding: &TextureBinding) -> Axis {
     let n = size as f32;
     let wrap = binding.wrap && binding.normalized;
     let x = match (binding.normalized, wrap) {
-        (true, true) => (x - x.floor()) * n,
+        // Below 1, also where the difference rounds to it: the last texel.
+        (true, true) => match x - x.floor() {
+            1.0 => 1.0f32.next_down() * n,
+            part => part * n,
+        },
         (true, false) => x * n,
         (false, _) => x,
     };
@@ -220,9 +224,15 @@ pub(super) fn fetch<M: GlobalAccess>(
         TexGeom::D3 => 3,
         _ => 2,
     };
+    let fault = |text: &str| problem(lanes.trailing_zeros(), FaultKind::Texture { problem: text.to_string() });
     if filtered && binding.format != TexelFormat::F32 && !binding.read_normalized {
-        let text = "linear filtering of integers that are not read as normalized floats".to_string();
-        return problem(lanes.trailing_zeros(), FaultKind::Texture { problem: text });
+        return fault("linear filtering of integers that are not read as normalized floats");
+    }
+    if binding.read_normalized && channel_bytes == 4 {
+        return fault("elements of 32 bits are not read as normalized floats");
+    }
+    if t.geometry == TexGeom::Cube && (binding.size[0] != binding.size[1] || binding.size[2] < 6) {
+        return fault("a cube has six square faces");
     }
 
     let regs = warp.registers(program);
