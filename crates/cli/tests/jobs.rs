@@ -157,6 +157,23 @@ fn module_variables_and_textures_are_filled_from_buffers() {
 }
 
 #[test]
+fn all_of_a_texture_is_read_whatever_the_cache_line() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::copy(data("basic.ptx"), folder.path().join("basic.ptx")).unwrap();
+    let job = "ptx = 'basic.ptx'
+        buffer = [{ name = 'texels', type = 'f32', shape = 1024 }, { name = 'out', type = 'f32', shape = 1024 }]
+        texture = [{ name = 'picture', buffer = 'texels', size = 1024 }]
+        step = [{ launch = 'fetch', grid = 1, block = 1024, args = ['out'] }]";
+    std::fs::write(folder.path().join("job.toml"), job).unwrap();
+    for line in [32, 64, 128] {
+        let set = format!("l1t.line_bytes={line}");
+        let ran = warpwatt_in(folder.path(), &["run", "job.toml", "--json", "--set", &set]);
+        assert_eq!(ran.code, Some(0), "{}", ran.err);
+        assert_eq!(ran.json()["totals"]["texture_misses"], 4096 / line);
+    }
+}
+
+#[test]
 fn a_quick_launch_prints_its_buffers() {
     let ran = warpwatt(&[
         "run",
