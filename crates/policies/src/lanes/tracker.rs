@@ -316,10 +316,12 @@ impl Tracker {
     }
 
     /// An instruction starts on lanes that are awake.
-    pub fn begin(&mut self, pipe: usize, control: &(impl Control + ?Sized), now: u64, lanes: u32, busy: u64) {
+    pub(super) fn begin(&mut self, pipe: usize, control: &(impl Control + ?Sized), now: u64, lanes: u32, busy: u64) {
         let (of, line) = (&self.pipes[pipe], &mut self.lines[pipe]);
         let account = &mut self.accounts[of.kind as usize];
         let until = now + busy;
+        // Which part of being held goes on behind this instruction: all of it, or nothing.
+        let behind = if self.announced { u64::MAX } else { 0 };
         self.touched |= 1 << pipe;
         line.promise = None;
         line.awake |= lanes;
@@ -336,7 +338,7 @@ impl Tracker {
                     c.catch_up(account, of, control, now);
                     c.work(account, lanes, now, until);
                 }
-                let held = if self.announced { c.held } else { 0 };
+                let held = c.held & behind;
                 *c = Cohort { held, ..Cohort::on(lanes, marks != 0, now, until) };
                 c.plan(of, control, held);
                 c.look_ahead(of, control);
@@ -350,7 +352,7 @@ impl Tracker {
             if taken != 0 {
                 c.catch_up(account, of, control, now);
                 c.work(account, taken, now, until);
-                let held = if self.announced { c.held } else { 0 };
+                let held = c.held & behind;
                 if c.idle_from > until || held > until {
                     self.longer.push((taken, c.idle_from.max(until), held));
                 }
