@@ -2,8 +2,8 @@
 //!
 //! Global memory (CUDA C Programming Guide, compute capability 2.x): loads through the L1 make one transaction per
 //! 128-byte segment. Element sizes of 1 and 2 bytes coalesce in segments of 32 and 64 bytes, and those of 8 and 16 bytes are not
-//! split by half and quarter warps: not the guide's rules, but those by which the reference simulator's L1 accesses come out. Loads that bypass the L1
-//! and atomics use 32-byte segments. A store is reduced to the half or quarter of its segment that it touches. Shared
+//! split by half and quarter warps: not the guide's rules, but those by which the reference simulator's L1 accesses come
+//! out. Loads that bypass the L1 and atomics use 32-byte segments. A store is reduced to the half or quarter of its segment that it touches. Shared
 //! memory: 32 banks of 4 bytes, words broadcast; 8- and 16-byte accesses go by half and quarter warps.
 
 use crate::message::{ATOMIC_LANES, AtomicLane, AtomicPayload};

@@ -269,7 +269,7 @@ parameters! {
         shared_banks: u32 = number("banks", 1.0, 32.0).power_of_two().alias("-gpgpu_shmem_num_banks");
         /// Register-file banks.
         register_banks: u32 = number("banks", 1.0, 64.0).power_of_two().alias("-gpgpu_num_reg_banks");
-        /// Operand collector units for the SPs, the SFU, LDST.
+        /// Operand collector units for the SPs.
         collectors_sp: u32 = number("units", 1.0, 64.0).alias("-gpgpu_operand_collector_num_units_sp");
         /// Operand collector units for the SPs to each of their ports in and out, where a policy turns collectors off; an SP
         /// has a port of its own in any case.

@@ -413,16 +413,7 @@ impl Switch {
         state.waiting = now + 1;
     }
 
-    /// An instruction starts in its unit.
-    #[inline]
-    fn enter(&mut self, pipe: usize, query: &StartQuery) {
-        self.begin(pipe, query.now, query.lanes, self.pipes.working(query));
-        if let Some(free) = self.state.free_at.get_mut(query.unit) {
-            *free = query.now + u64::from(query.busy);
-        }
-    }
-
-    /// Its lanes work.
+    /// An instruction starts.
     #[inline]
     fn begin(&mut self, pipe: usize, now: u64, lanes: u32, busy: u64) {
         let line = &mut self.state.lines[pipe];
@@ -561,18 +552,11 @@ impl LanesHook for Switch {
             self.refuse(pipe, query, ready);
             return ready;
         }
-        self.enter(pipe, query);
-        now
-    }
-
-    fn starts_awake(&mut self, query: &StartQuery) -> bool {
-        let Some(pipe) = self.pipes.of(query) else { return true };
-        self.settle(query.now);
-        let awake = query.lanes & self.state.lines[pipe].sleepy() == 0;
-        if awake {
-            self.enter(pipe, query);
+        self.begin(pipe, now, lanes, self.pipes.working(query));
+        if let Some(free) = self.state.free_at.get_mut(query.unit) {
+            *free = now + u64::from(query.busy);
         }
-        awake
+        now
     }
 
     fn held_up(&mut self, query: &StartQuery) {
