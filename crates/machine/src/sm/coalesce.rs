@@ -165,13 +165,28 @@ pub fn local(access: &Access, base: u64, store: bool, out: &mut Vec<Transaction>
     }
 }
 
-/// Adds one transaction per line of a read-only cache that lanes touch.
-pub fn lines(mask: u32, address: &[u64; 32], base: u64, line_bytes: u64, route: Route, out: &mut Vec<Transaction>) {
+/// Adds one transaction for each line of the texture cache that lanes touch.
+pub fn textures(access: &Access, line_bytes: u64, out: &mut Vec<Transaction>) {
     let start = out.len();
-    for lane in lanes(mask) {
-        let line = (base + address[lane]) / line_bytes * line_bytes;
+    for lane in lanes(access.texture) {
+        let line = access.address[lane] / line_bytes * line_bytes;
         if !out[start..].iter().any(|t| t.line == line) {
-            out.push(Transaction { line, sectors: 0, route, payload: 0 });
+            out.push(Transaction { line, sectors: 0, route: Route::Texture, payload: 0 });
+        }
+    }
+}
+
+/// Adds one transaction for each address that lanes (those of `mask`) read of constants, which begin at `base`: the cache
+/// gives out one at a time, to all lanes that want it (CUDA C Programming Guide, compute capability 2.x, “Constant Memory”).
+pub fn constants(mask: u32, access: &Access, base: u64, line_bytes: u64, out: &mut Vec<Transaction>) {
+    let (mut seen, mut count) = ([0; 32], 0);
+    for lane in lanes(mask) {
+        let address = access.address[lane];
+        if !seen[..count].contains(&address) {
+            seen[count] = address;
+            count += 1;
+            let line = (base + address) / line_bytes * line_bytes;
+            out.push(Transaction { line, sectors: 0, route: Route::Constant, payload: 0 });
         }
     }
 }
@@ -321,6 +336,20 @@ mod tests {
     fn stores_are_reduced_to_what_they_touch() {
         assert_eq!(transactions(&access(4, |l| 4 * (l % 8)), true), [(0, 1)]);
         assert_eq!(transactions(&access(4, |l| 96 * (l % 2)), true), [(0, 15)]);
+    }
+
+    #[test]
+    fn constants_come_one_address_at_a_time() {
+        let requests = |address: fn(u64) -> u64, mask: u32| {
+            let mut out = Vec::new();
+            constants(mask, &access(4, address), 4096, 64, &mut out);
+            out.iter().map(|t| t.line).collect::<Vec<_>>()
+        };
+        assert_eq!(requests(|_| 8, u32::MAX), [4096]);
+        assert_eq!(requests(|l| 4 * (l % 3), u32::MAX), [4096; 3]);
+        assert_eq!(requests(|l| 64 * (l % 2), u32::MAX), [4096, 4160]);
+        assert_eq!(requests(|l| 4 * l, u32::MAX).len(), 32);
+        assert_eq!(requests(|l| 4 * l, 0b1001), [4096; 2]);
     }
 
     #[test]

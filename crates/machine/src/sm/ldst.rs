@@ -253,14 +253,13 @@ impl Ldst {
             let window = LOCAL_BASE + (sm_slots + warp as u64) * self.local_words * 128;
             coalesce::local(access, window, list.store, &mut list.transactions);
         }
-        let mut lines = |mask: u32, base, line, route| {
-            if mask != 0 {
-                coalesce::lines(mask, &access.address, base, line, route, &mut list.transactions);
-            }
-        };
-        lines(access.constant, 0, self.constant_line, Route::Constant);
-        lines(access.param, PARAM_BASE, self.constant_line, Route::Constant);
-        lines(access.texture, 0, self.texture_line, Route::Texture);
+        if access.constant | access.param != 0 {
+            coalesce::constants(access.constant, access, 0, self.constant_line, &mut list.transactions);
+            coalesce::constants(access.param, access, PARAM_BASE, self.constant_line, &mut list.transactions);
+        }
+        if access.texture != 0 {
+            coalesce::textures(access, self.texture_line, &mut list.transactions);
+        }
         let parts = list.transactions.len() as u16 + list.shared as u16;
         let atomics = if atomic { list.transactions.len() as u32 } else { 0 };
         if list.store {
