@@ -58,6 +58,89 @@ fn a_place_that_cannot_be_written_is_refused_before_anything_is_simulated() {
     assert_eq!(std::fs::read_dir(folder.path().join("out")).unwrap().count(), 0);
 }
 
+/// A description that names a file of each kind.
+const READS: &str = "
+    ptx = 'basic.ptx'
+    gpu = 'mine.toml'
+    [[buffer]]
+    name = 'x'
+    type = 'f32'
+    shape = 64
+    init = 'raw'
+    file = 'data/x.bin'
+    [[buffer]]
+    name = 'y'
+    init = 'npy'
+    file = 'y.npy'
+    [[step]]
+    launch = 'saxpy'
+    grid = 1
+    block = 64
+    args = [64, 2.0, 'x', 'y']
+    [[expect]]
+    buffer = 'x'
+    raw = 'expected.bin'
+    [[expect]]
+    buffer = 'y'
+    npy = 'y.npy'
+";
+
+#[test]
+fn no_output_replaces_what_is_read() {
+    let folder = tempfile::tempdir().unwrap();
+    let job = folder.path().join("job");
+    std::fs::create_dir_all(job.join("data")).unwrap();
+    let mut npy = b"\x93NUMPY\x01\x00\x76\x00{'descr': '<f4', 'fortran_order': False, 'shape': (64,), }".to_vec();
+    npy.resize(127, b' ');
+    npy.push(b'\n');
+    npy.resize(128 + 256, 0);
+    let write = |name: &str, bytes: &[u8]| std::fs::write(job.join(name), bytes).unwrap();
+    write("job.toml", READS.as_bytes());
+    write("basic.ptx", &std::fs::read(data("basic.ptx")).unwrap());
+    write("mine.toml", b"base = 'gtx480'\nsms = 4\n");
+    write("data/x.bin", &[0; 256]);
+    write("expected.bin", &[0; 256]);
+    write("y.npy", &npy);
+    let run = |args: &[&str]| warpwatt_in(folder.path(), args);
+    let refused = |args: &[&str], name: &str| {
+        let before = std::fs::read(job.join(name)).unwrap();
+        let ran = run(args);
+        assert_eq!(ran.code, Some(2), "{args:?}\n{}", ran.err);
+        assert!(ran.err.contains("file::replaces-input") && ran.out.is_empty(), "{args:?}\n{}", ran.err);
+        assert!(std::fs::read(job.join(name)).unwrap() == before, "{args:?}");
+    };
+    for name in ["job.toml", "basic.ptx", "mine.toml", "data/x.bin", "expected.bin", "y.npy"] {
+        let output = format!("job/./{name}");
+        for command in [
+            &["run", "job/job.toml", "--trace", &output][..],
+            &["compare", "job/job.toml", "--policies", "cpg", "--html", &output],
+            &["predict", "job/job.toml", "--html", &output],
+            &["bottleneck", "nw", "job/job.toml", "--html", &output],
+            &["mix", "nw", "job/job.toml", "--out", &output],
+        ] {
+            refused(command, name);
+        }
+    }
+    // The GPU of the command line, and the pieces of a quick launch.
+    refused(&["mix", "nw", "--gpu", "job/mine.toml", "--out", "job/mine.toml"], "mine.toml");
+    let quick = ["run", "job/basic.ptx", "--kernel", "saxpy", "--grid", "1", "--block", "64", "--arg", "u32:64"];
+    let more = ["--arg", "f32:2", "--arg", "buf:job/y.npy", "--arg", "buf:f32:64", "--trace"];
+    for name in ["basic.ptx", "y.npy"] {
+        refused(&[&quick[..], &more, &[&format!("job/{name}")]].concat(), name);
+    }
+    // Another run's results as data, whose directory this run shall have.
+    write("job.toml", READS.replace("data/x.bin", "data/stats.csv").as_bytes());
+    write("data/stats.csv", &[0; 256]);
+    for command in [&["run"][..], &["run", "--functional"], &["idle"]] {
+        refused(&[command, &["job/job.toml", "--out", "job/data"]].concat(), "data/stats.csv");
+    }
+    // Nothing was simulated, and other places are written.
+    assert!(!folder.path().join("runs").exists());
+    assert_eq!(run(&["run", "job/job.toml", "--trace", "job/trace.json", "--out", "out"]).code, Some(0));
+    let ran = run(&["run", "job/job.toml", "--trace", "./out/run.json", "--out", "out"]);
+    assert!(ran.code == Some(2) && ran.err.contains("file::replaces-result"), "{}", ran.err);
+}
+
 #[test]
 fn the_record_is_whole_and_explains_itself() {
     let record = warpwatt(&["run", "pathfinder", "--json"]).json();

@@ -19,6 +19,9 @@ const NEWEST: &str = "checkpoint.bin";
 const PREVIOUS: &str = "checkpoint.previous.bin";
 const PARTIAL: &str = "checkpoint.partial.bin";
 
+/// What it writes into a run directory.
+pub(crate) const FILES: [&str; 3] = [NEWEST, PREVIOUS, PARTIAL];
+
 /// Everything that a run needs to go on.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct Checkpoint {
@@ -95,7 +98,7 @@ impl Checkpoint {
 
     /// Removes a run directory's checkpoints: the run is finished.
     pub fn remove(directory: &Path) {
-        for name in [NEWEST, PREVIOUS, PARTIAL] {
+        for name in FILES {
             // Files that are not there, or cannot be removed, do no harm.
             let _ = fs::remove_file(directory.join(name));
         }

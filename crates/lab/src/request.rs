@@ -174,6 +174,14 @@ impl Program {
         Ok(())
     }
 
+    /// The files that it is read from.
+    pub fn files(&self) -> &[PathBuf] {
+        match self {
+            Program::Workload(..) => &[],
+            Program::Job(job) => &job.files,
+        }
+    }
+
     /// What decides its results.
     pub(crate) fn inputs(&self) -> Value {
         let modules: Vec<Value> = self
@@ -205,6 +213,12 @@ impl Program {
 pub fn find_function(module: &Module, kernel: &str) -> Option<FuncId> {
     let index = module.functions.iter().position(|f| f.entry && f.name == kernel)?;
     Some(FuncId(index as u32))
+}
+
+/// The files that some programs and a GPU are read from.
+pub fn files<'p>(programs: impl IntoIterator<Item = &'p Program>, gpu: Option<&str>) -> Vec<PathBuf> {
+    let gpu = gpu.filter(|gpu| is_gpu_file(gpu)).map(PathBuf::from);
+    programs.into_iter().flat_map(Program::files).cloned().chain(gpu).collect()
 }
 
 /// A GPU that is a file rather than a preset.

@@ -4,12 +4,13 @@
 //! `lanes.csv`, `stats.csv`, and while the run is under way its checkpoints. `run.json` is written last, by rename: a directory
 //! that has it is complete.
 
+use crate::checkpoint;
 use crate::problem::{Outcome, Problem};
 use crate::record::{Host, Record};
 use serde::Serialize;
 use std::fs::{self, File, TryLockError};
 use std::io::{ErrorKind, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
@@ -98,24 +99,35 @@ pub fn prepare_directory(directory: &Path) -> Outcome<()> {
     write_into(directory)
 }
 
-/// Refuses an output file that is one of the inputs (names of workloads are none), or in a run directory one of its own.
-pub fn spare_inputs<'a>(path: &Path, inputs: impl IntoIterator<Item = &'a str>, out: Option<&Path>) -> Outcome<()> {
-    let place = |path: &Path| path.canonicalize().ok();
-    let is_input = |input: &&str| place(Path::new(input)).is_some_and(|input| Some(input) == place(path));
-    let help = "write it into another file";
-    if let Some(input) = inputs.into_iter().find(is_input) {
-        let message = format!("`{}` would replace the input `{input}`", path.display());
-        return Err(Problem::input("file::replaces-input", message).help(help));
-    }
-    let own = [RUN, HOST, "power.csv", "lanes.csv", "stats.csv", "governor.csv"];
-    let into =
-        |out: &Path| path.parent() == Some(out) && own.iter().any(|name| path.file_name() == Some(name.as_ref()));
-    match out {
-        Some(out) if into(out) => {
-            let message = format!("`{}` is a file of the run directory's own", path.display());
-            Err(Problem::input("file::replaces-result", message).help(help))
+/// Files of a run directory's own.
+const OWN: [&str; 6] = [RUN, HOST, "power.csv", "lanes.csv", "stats.csv", "governor.csv"];
+
+/// Refuses an output file that is one of the files that are read.
+pub fn spare_inputs(path: &Path, inputs: &[PathBuf]) -> Outcome<()> {
+    // What is not there yet replaces nothing.
+    let Ok(place) = path.canonicalize() else { return Ok(()) };
+    match inputs.iter().find(|input| input.canonicalize().is_ok_and(|input| input == place)) {
+        Some(input) => {
+            let message = format!("`{}` would replace the input `{}`", path.display(), input.display());
+            Err(Problem::input("file::replaces-input", message).help("write it into another file"))
         }
-        _ => Ok(()),
+        None => Ok(()),
+    }
+}
+
+/// Refuses a run directory whose files, and a timeline that, would replace what the run reads, or one another.
+pub fn spare_run(directory: Option<&Path>, trace: Option<&Path>, inputs: &[PathBuf]) -> Outcome<()> {
+    trace.map_or(Ok(()), |trace| spare_inputs(trace, inputs))?;
+    let Some(directory) = directory else { return Ok(()) };
+    let own = || OWN.iter().chain(&checkpoint::FILES).map(|name| directory.join(name));
+    own().try_for_each(|file| spare_inputs(&file, inputs))?;
+    let place = |path: &Path| std::path::absolute(path).ok();
+    match trace.filter(|trace| own().any(|file| place(&file) == place(trace))) {
+        Some(trace) => {
+            let message = format!("`{}` is a file of the run directory's own", trace.display());
+            Err(Problem::input("file::replaces-result", message).help("write it into another file"))
+        }
+        None => Ok(()),
     }
 }
 
@@ -244,14 +256,19 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let job = folder.path().join("job.toml");
         fs::write(&job, "").unwrap();
-        let inputs = || ["sgemm", job.to_str().unwrap()];
+        let inputs = [folder.path().join("gone.ptx"), job.clone()];
         let again = folder.path().join("./job.toml");
-        assert_eq!(spare_inputs(&again, inputs(), None).unwrap_err().code(), "file::replaces-input");
+        assert_eq!(spare_inputs(&again, &inputs).unwrap_err().code(), "file::replaces-input");
         let (trace, run) = (folder.path().join("trace.json"), folder.path().join("run.json"));
-        spare_inputs(&trace, inputs(), Some(folder.path())).unwrap();
-        let problem = spare_inputs(&run, inputs(), Some(folder.path())).unwrap_err();
+        spare_run(Some(folder.path()), Some(&trace), &inputs).unwrap();
+        let problem = spare_run(Some(folder.path()), Some(&run), &inputs).unwrap_err();
         assert_eq!((problem.code(), problem.exit_code()), ("file::replaces-result", 2));
-        spare_inputs(&run, inputs(), None).unwrap();
+        spare_run(None, Some(&run), &inputs).unwrap();
+        // Data of an earlier run, in the directory of this one.
+        let stats = folder.path().join("stats.csv");
+        fs::write(&stats, "").unwrap();
+        let problem = spare_run(Some(folder.path()), None, &[stats]).unwrap_err();
+        assert_eq!((problem.code(), problem.exit_code()), ("file::replaces-input", 2));
     }
 
     #[test]

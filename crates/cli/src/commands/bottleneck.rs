@@ -12,7 +12,7 @@ use std::sync::atomic::AtomicBool;
 use warpwatt_lab::bottleneck::{Bottleneck, SHAPES, analyse, heat};
 use warpwatt_lab::problem::Problem;
 use warpwatt_lab::record::Record;
-use warpwatt_lab::request::Request;
+use warpwatt_lab::request::{ProgramRequest, Request};
 use warpwatt_lab::run::{self, Controls};
 use warpwatt_lab::store::{check_directory, to_json, write_whole};
 use warpwatt_policies::full_width;
@@ -20,13 +20,14 @@ use warpwatt_policies::full_width;
 /// Analyses what limits some programs.
 pub fn bottleneck(args: BottleneckArgs) -> Result<u8, Problem> {
     check_directory(&args.runs.store)?;
+    let requests: Vec<Request> = args.programs.iter().map(|name| request(&args, name)).collect::<Result<_, _>>()?;
     if let Some(html) = &args.html {
-        prepare_output(html, args.programs.iter().chain(&args.gpu))?;
+        let programs: Vec<ProgramRequest> = requests.iter().map(|request| request.program.clone()).collect();
+        prepare_output(html, &programs, args.gpu.as_deref())?;
     }
     let interrupted = watch_signals()?;
     let mut all = Vec::new();
     let mut worst = 0;
-    let requests: Vec<Request> = args.programs.iter().map(|name| request(&args, name)).collect::<Result<_, _>>()?;
     for request in requests {
         let base = carry_out(&request, &args.runs, &interrupted)?;
         worst = worst.max(base.exit_code());

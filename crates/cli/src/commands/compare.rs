@@ -17,12 +17,13 @@ use warpwatt_power::PowerOptions;
 /// Compares.
 pub fn compare(args: CompareArgs) -> Result<u8, Problem> {
     store::check_directory(&args.runs.store)?;
-    let plan = Plan::new(&request(&args)?, &args.runs.store)?;
+    let request = request(&args)?;
+    let plan = Plan::new(&request, &args.runs.store)?;
     for why in &plan.left_out {
         note(&faint(&format!("left out: {why}")));
     }
     let html = args.html.clone().unwrap_or_else(|| args.runs.store.join("compare.html"));
-    prepare_output(&html, args.programs.iter().chain(&args.gpu))?;
+    prepare_output(&html, &request.programs, request.gpu.as_deref())?;
     let cores = std::thread::available_parallelism().map_or(1, |n| n.get());
     let line = Arc::new(Runs::new());
     let shown = line.clone();

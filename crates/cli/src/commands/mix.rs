@@ -17,7 +17,7 @@ use warpwatt_machine::gpu::mix::Rest;
 pub fn mix(args: MixArgs) -> Result<u8, Problem> {
     let request = request(&args)?;
     if let Some(out) = &args.out {
-        prepare_output(out, args.programs.iter().chain(&args.gpu))?;
+        prepare_output(out, &request.programs, request.gpu.as_deref())?;
     }
     let line = Line::new();
     let record = mix::mix(&request, &watch_signals()?, &(Arc::new(Mutex::new(line.reporter())) as mix::Watcher));

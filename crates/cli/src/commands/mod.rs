@@ -14,10 +14,12 @@ pub mod schema;
 
 use std::path::Path;
 use warpwatt_lab::problem::Problem;
+use warpwatt_lab::request::{Program, ProgramRequest, files};
 use warpwatt_lab::store::{prepare_file, spare_inputs};
 
-/// Sees that a command's output file can be written, and is none of its inputs.
-fn prepare_output<'a>(path: &Path, inputs: impl IntoIterator<Item = &'a String>) -> Result<(), Problem> {
-    spare_inputs(path, inputs.into_iter().map(String::as_str), None)?;
+/// Sees that a command's output file can be written, and is none of the files that are read.
+fn prepare_output(path: &Path, programs: &[ProgramRequest], gpu: Option<&str>) -> Result<(), Problem> {
+    let programs: Vec<Program> = programs.iter().map(Program::load).collect::<Result<_, _>>()?;
+    spare_inputs(path, &files(&programs, gpu))?;
     prepare_file(path)
 }

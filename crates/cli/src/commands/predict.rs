@@ -16,15 +16,15 @@ use warpwatt_lab::store;
 /// Predicts.
 pub fn predict(args: PredictArgs) -> Result<u8, Problem> {
     store::check_directory(&args.runs.store)?;
-    if let Some(html) = &args.html {
-        prepare_output(html, args.programs.iter().chain([&args.gpu]))?;
-    }
     let request = PredictRequest {
         programs: programs(&args.programs, &choice(args.runs.size))?,
         gpu: args.gpu.clone(),
         set: args.set.clone(),
         verify: args.verify,
     };
+    if let Some(html) = &args.html {
+        prepare_output(html, &request.programs, Some(&request.gpu))?;
+    }
     let cores = std::thread::available_parallelism().map_or(1, |n| n.get());
     let line = Line::new();
     let shown_line = line.clone();

@@ -12,15 +12,12 @@ use warpwatt_lab::job::quick::Quick;
 use warpwatt_lab::problem::Problem;
 use warpwatt_lab::request::{ProgramRequest, Request};
 use warpwatt_lab::run::{self, Controls, Every, Finished};
-use warpwatt_lab::store::{spare_inputs, to_json};
+use warpwatt_lab::store::to_json;
 use warpwatt_power::{Arithmetic, PowerOptions};
 
 /// Runs a program.
 pub fn run(args: RunArgs) -> Result<u8, Problem> {
     let request = request(&args)?;
-    if let Some(trace) = &args.trace {
-        spare_inputs(trace, [&args.program].into_iter().chain(&args.gpu).map(String::as_str), args.out.as_deref())?;
-    }
     let every = args.checkpoint_every.as_deref().map(str::parse::<Every>).transpose()?;
     let line = Line::new();
     let controls = Controls {

@@ -17,7 +17,7 @@ use expect::Expect;
 use file::JobFile;
 use places::Places;
 use std::ops::Range;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use warpwatt_ptx::ir::Module;
 use warpwatt_simt::device::{Dim3, TextureBinding};
@@ -150,6 +150,8 @@ pub struct Job {
     pub expects: Vec<Expect>,
     /// The description as data, to be written down and hashed.
     pub description: serde_json::Value,
+    /// The files that it is read from: the description's own, if it has one, and all that it names.
+    pub files: Vec<PathBuf>,
 }
 
 impl Job {
@@ -161,7 +163,9 @@ impl Job {
         let places = Places { name: &name, text: &text };
         let file: JobFile = toml::from_str(&text).map_err(|e| places.toml_problem("job::toml", &e))?;
         let folder = path.parent().unwrap_or(Path::new("."));
-        resolve::resolve(file, folder, &stem, &places)
+        let mut job = resolve::resolve(file, folder, &stem, &places)?;
+        job.files.push(path.to_owned());
+        Ok(job)
     }
 }
 

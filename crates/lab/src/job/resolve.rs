@@ -7,7 +7,7 @@ use super::places::{Part, Places};
 use super::{Buffer, Job, Machine, MachinePlaces, PtxFile, Rounds, Step, Texture, args, read_ptx};
 use crate::problem::{Outcome, Problem};
 use crate::request::is_gpu_file;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use warpwatt_ptx::ir::{Function, Space};
 use warpwatt_simt::device::{Dim3, TexelFormat, TextureBinding};
 
@@ -33,6 +33,7 @@ pub fn resolve(file: JobFile, folder: &Path, stem: &str, places: &Places<'_>) ->
         steps: Vec::new(),
         expects: Vec::new(),
         description,
+        files: files(&file, folder),
     };
     for (i, spec) in file.buffer.iter().enumerate() {
         let buffer = buffer(spec, folder, &job)
@@ -102,6 +103,14 @@ fn describe(file: &JobFile, name: &str) -> Outcome<serde_json::Value> {
         (expect.npy, expect.raw) = (expect.npy.as_ref().map(bare), expect.raw.as_ref().map(bare));
     }
     serde_json::to_value(&file).map_err(|e| Problem::input("job::description", format!("{name}: {e}")))
+}
+
+/// The files that the description names.
+fn files(file: &JobFile, folder: &Path) -> Vec<PathBuf> {
+    let gpu = file.gpu.iter().filter(|gpu| is_gpu_file(gpu));
+    let data = file.buffer.iter().filter_map(|b| b.file.as_ref());
+    let expected = file.expect.iter().flat_map(|e| e.npy.iter().chain(&e.raw));
+    file.ptx.as_slice().iter().chain(gpu).chain(data).chain(expected).map(|name| folder.join(name)).collect()
 }
 
 type Located<T> = Result<T, (Problem, &'static str)>;

@@ -11,7 +11,7 @@ use crate::checkpoint::Checkpoint;
 use crate::job::drive::{BufferResult, drive};
 use crate::problem::{Outcome, Problem};
 use crate::record::{Host, Record, Verified};
-use crate::request::{Program, Request, find_machine, inputs};
+use crate::request::{Program, Request, files, find_machine, inputs};
 use crate::transcript::{Recorded, Shared, Transcript, lock};
 use crate::{power, store};
 use serde_json::json;
@@ -106,6 +106,7 @@ pub fn run(request: &Request, controls: Controls) -> Outcome<Finished> {
     request.make_absolute()?;
     controls.directory.as_deref().map(store::check_directory).transpose()?;
     let prepared = prepare(&request)?;
+    prepared.spare_inputs(&controls)?;
     let _held = hold(controls.directory.as_deref(), &controls)?;
     if let Some(directory) = controls.directory.as_deref().filter(|_| !controls.force) {
         // Another run is refused whatever is asked for; a timeline cannot be looked up.
@@ -133,6 +134,7 @@ pub fn resume(directory: &Path, threads: Option<u32>, mut controls: Controls) ->
         return Err(problem.help("a file or this program has changed since: run it again from the start, with --force"));
     }
     controls.directory = Some(directory.to_owned());
+    prepared.spare_inputs(&controls)?;
     carry_out(&prepared, Some(checkpoint), controls)
 }
 
@@ -162,6 +164,12 @@ fn carry_out(prepared: &Prepared, from: Option<Checkpoint>, controls: Controls) 
 }
 
 impl Prepared {
+    /// Refuses outputs in the place of what is read.
+    fn spare_inputs(&self, controls: &Controls) -> Outcome<()> {
+        let inputs = files([&self.program], self.request.gpu.as_deref());
+        store::spare_run(controls.directory.as_deref(), controls.trace.as_deref(), &inputs)
+    }
+
     /// The run's own directory in a store; in `runs` go checkpoints if the user named no directory.
     pub fn own_directory(&self, store: &Path) -> PathBuf {
         let plain = |c: char| if c.is_ascii_alphanumeric() { c } else { '-' };
