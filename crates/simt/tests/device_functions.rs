@@ -66,6 +66,18 @@ fn bad_prints_are_faults() {
 }
 
 #[test]
+fn what_lower_lanes_printed_before_a_fault_stays() {
+    let declarations = format!("{VPRINTF}{}", text("format", "%d "));
+    let body = ".local .align 8 .b8 args[8]; .param .b64 p0; .param .b64 p1; .param .b32 q; st.local.u32 [args], %t;
+        cvta.global.u64 %rd1, format; mov.u64 %rd2, args; cvta.local.u64 %rd2, %rd2; setp.eq.u32 %p1, %t, 2;
+        @%p1 mov.u64 %rd2, 0; st.param.b64 [p0], %rd1; st.param.b64 [p1], %rd2; call (q), vprintf, (p0, p1);";
+    let mut bench = Bench::new(&module(&declarations, body), &[0; 8]);
+    assert!(bench.launch([1; 3], [4, 1, 1], 0).is_err());
+    let texts: Vec<&str> = bench.device.printed().iter().map(|p| p.text.as_str()).collect();
+    assert_eq!(texts, ["0 ", "1 "]);
+}
+
+#[test]
 fn a_print_without_a_format_gives_minus_one() {
     let body = ".param .b64 p0; .param .b64 p1; .param .b32 q; st.param.b64 [p0], 0; st.param.b64 [p1], 0;
         call (q), vprintf, (p0, p1); ld.param.b32 %r1, [q]; st.global.u32 [%out], %r1;";

@@ -62,7 +62,7 @@ impl<M: GlobalAccess> LaneMemory<'_, M> {
     }
 
     /// A string of at most so many bytes; it need not end if there are as many.
-    fn string(&self, address: u64, most: usize) -> Result<String, &'static str> {
+    fn string(&self, address: u64, most: usize) -> Result<Vec<u8>, &'static str> {
         let mut bytes = Vec::new();
         while bytes.len() < most {
             match self.read::<1>(address.wrapping_add(bytes.len() as u64)) {
@@ -72,7 +72,7 @@ impl<M: GlobalAccess> LaneMemory<'_, M> {
                 Some([byte]) => bytes.push(byte),
             }
         }
-        Ok(String::from_utf8_lossy(&bytes).into_owned())
+        Ok(bytes)
     }
 }
 
@@ -95,9 +95,9 @@ impl<M: GlobalAccess> Arguments for Buffer<'_, '_, M> {
         self.memory.read(at).map(u64::from_le_bytes)
     }
 
-    fn string(&mut self, most: usize) -> Result<String, &'static str> {
+    fn string(&mut self, most: usize) -> Result<Vec<u8>, &'static str> {
         match self.long().ok_or(format::MISSING)? {
-            0 => Ok("(null)".chars().take(most).collect()),
+            0 => Ok("(null)".bytes().take(most).collect()),
             address => self.memory.string(address, most),
         }
     }
@@ -149,7 +149,6 @@ pub(super) fn call<M: GlobalAccess>(
     match builtin {
         Builtin::Print => {
             let mut results = [0; 32];
-            let mut printed = Vec::new();
             for lane in lanes_of(lanes) {
                 let memory = view(lane, &env.memory);
                 let fault = |text: &str| problem(lane as u32, FaultKind::Print { problem: text.to_string() });
@@ -164,14 +163,15 @@ pub(super) fn call<M: GlobalAccess>(
                 };
                 let mut buffer = Buffer { memory: &memory, next: arguments[1][lane] };
                 match format::format(&format, &mut buffer) {
-                    Ok((text, count)) => {
+                    Ok((bytes, count)) => {
                         results[lane] = count as u64;
-                        printed.push(Printed { cta: cta.id, thread: warp.warp_in_cta() * 32 + lane as u32, text });
+                        let text = String::from_utf8_lossy(&bytes).into_owned();
+                        // At once: what lanes before a fault have printed stays.
+                        env.print.push(Printed { cta: cta.id, thread: warp.warp_in_cta() * 32 + lane as u32, text });
                     }
                     Err(text) => return fault(text),
                 }
             }
-            env.print.append(&mut printed);
             give(warp, call, &results, lanes);
         }
         Builtin::AssertFail => {
@@ -179,8 +179,10 @@ pub(super) fn call<M: GlobalAccess>(
             let lane = lanes.trailing_zeros();
             let at = lane as usize & 31;
             let memory = view(at, &env.memory);
-            let text =
-                |n: usize| memory.string(arguments[n][at], usize::MAX).unwrap_or_else(|_| "(unreadable)".to_string());
+            let text = |n: usize| match memory.string(arguments[n][at], usize::MAX) {
+                Ok(bytes) => String::from_utf8_lossy(&bytes).into_owned(),
+                Err(_) => "(unreadable)".to_string(),
+            };
             let (message, file, function) = (text(0), text(1), text(3));
             return problem(lane, FaultKind::Assertion { message, file, line: arguments[2][at] as u32, function });
         }

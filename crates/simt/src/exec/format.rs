@@ -1,7 +1,9 @@
 //! C's `printf` formats, as CUDA's device `printf` knows them (programming guide, "Format Specifiers"): flags, width,
-//! precision, length; `%d i u o x X c s p f F e E g G a A %`. `*` takes width or precision from the arguments.
+//! precision, length; `%d i u o x X c s p f F e E g G a A %`. `*` takes width or precision from the arguments. Text is bytes, and
+//! widths count them: one `%c` may be a piece of a character.
 
-use std::fmt::Write;
+use std::iter::{Copied, Peekable};
+use std::slice::Iter;
 
 /// Arguments in order.
 pub(super) trait Arguments {
@@ -10,7 +12,7 @@ pub(super) trait Arguments {
     /// The next 64-bit value.
     fn long(&mut self) -> Option<u64>;
     /// The next string, or as many of its bytes.
-    fn string(&mut self, most: usize) -> Result<String, &'static str>;
+    fn string(&mut self, most: usize) -> Result<Vec<u8>, &'static str>;
 }
 
 /// What is wrong with an argument that cannot be read.
@@ -32,20 +34,18 @@ struct Spec {
 
 impl Spec {
     /// Pads `prefix` + `digits`; numbers may be filled with zeros between the two.
-    fn pad(&self, out: &mut String, prefix: &str, digits: &str, zeros: bool) {
-        let fill = self.width.saturating_sub(prefix.chars().count() + digits.chars().count());
+    fn pad(&self, out: &mut Vec<u8>, prefix: &str, digits: impl AsRef<[u8]>, zeros: bool) {
+        let (prefix, digits) = (prefix.as_bytes(), digits.as_ref());
+        let fill = self.width.saturating_sub(prefix.len() + digits.len());
+        let fill = |with: u8| std::iter::repeat_n(with, fill);
         if self.left {
-            out.push_str(prefix);
-            out.push_str(digits);
-            out.extend(std::iter::repeat_n(' ', fill));
+            out.extend([prefix, digits].concat().into_iter().chain(fill(b' ')));
         } else if self.zero && zeros {
-            out.push_str(prefix);
-            out.extend(std::iter::repeat_n('0', fill));
-            out.push_str(digits);
+            out.extend_from_slice(prefix);
+            out.extend(fill(b'0').chain(digits.iter().copied()));
         } else {
-            out.extend(std::iter::repeat_n(' ', fill));
-            out.push_str(prefix);
-            out.push_str(digits);
+            out.extend(fill(b' '));
+            out.extend([prefix, digits].concat());
         }
     }
 
@@ -58,7 +58,7 @@ impl Spec {
         }
     }
 
-    fn integer(&self, out: &mut String, prefix: &str, mut digits: String) {
+    fn integer(&self, out: &mut Vec<u8>, prefix: &str, mut digits: String) {
         if let Some(precision) = self.precision {
             if precision == 0 && digits == "0" {
                 digits.clear();
@@ -67,7 +67,7 @@ impl Spec {
                 digits.insert(0, '0');
             }
         }
-        self.pad(out, prefix, &digits, self.precision.is_none());
+        self.pad(out, prefix, digits, self.precision.is_none());
     }
 }
 
@@ -124,7 +124,7 @@ fn hexadecimal(value: f64, precision: Option<usize>, alternate: bool) -> String 
     format!("{lead}{point}{digits}p{exponent:+}")
 }
 
-fn float(spec: &Spec, out: &mut String, value: f64, conversion: char) {
+fn float(spec: &Spec, out: &mut Vec<u8>, value: f64, conversion: u8) {
     let negative = value.is_sign_negative() && !value.is_nan();
     let magnitude = value.abs();
     let upper = conversion.is_ascii_uppercase();
@@ -135,9 +135,9 @@ fn float(spec: &Spec, out: &mut String, value: f64, conversion: char) {
     } else {
         let precision = spec.precision.unwrap_or(6);
         match conversion.to_ascii_lowercase() {
-            'f' => decimal(magnitude, precision, spec.alternate),
-            'e' => exponent(magnitude, precision, spec.alternate),
-            'a' => hexadecimal(magnitude, spec.precision, spec.alternate),
+            b'f' => decimal(magnitude, precision, spec.alternate),
+            b'e' => exponent(magnitude, precision, spec.alternate),
+            b'a' => hexadecimal(magnitude, spec.precision, spec.alternate),
             _ => {
                 let precision = precision.max(1);
                 let scientific = exponent(magnitude, precision - 1, spec.alternate);
@@ -155,64 +155,64 @@ fn float(spec: &Spec, out: &mut String, value: f64, conversion: char) {
     if upper {
         digits.make_ascii_uppercase();
     }
-    let hexadecimal = conversion.eq_ignore_ascii_case(&'a') && value.is_finite();
+    let hexadecimal = conversion.eq_ignore_ascii_case(&b'a') && value.is_finite();
     let base = match (hexadecimal, upper) {
         (true, false) => "0x",
         (true, true) => "0X",
         _ => "",
     };
-    spec.pad(out, &format!("{}{base}", spec.sign(negative)), &digits, value.is_finite());
+    spec.pad(out, &format!("{}{base}", spec.sign(negative)), digits, value.is_finite());
 }
 
 /// Formats; gives the text and the number of arguments consumed (what `vprintf` returns). The error says what is wrong.
-pub(super) fn format(template: &str, arguments: &mut impl Arguments) -> Result<(String, u32), &'static str> {
-    let mut out = String::new();
+pub(super) fn format(template: &[u8], arguments: &mut impl Arguments) -> Result<(Vec<u8>, u32), &'static str> {
+    let mut out = Vec::new();
     let mut count = 0;
-    let mut chars = template.chars().peekable();
-    while let Some(c) = chars.next() {
-        if c != '%' {
+    let mut bytes = template.iter().copied().peekable();
+    while let Some(c) = bytes.next() {
+        if c != b'%' {
             out.push(c);
             continue;
         }
         let mut spec = Spec::default();
-        while let Some(flag) = chars.next_if(|c| "-+ #0".contains(*c)) {
+        while let Some(flag) = bytes.next_if(|c| b"-+ #0".contains(c)) {
             match flag {
-                '-' => spec.left = true,
-                '+' => spec.plus = true,
-                ' ' => spec.space = true,
-                '#' => spec.alternate = true,
+                b'-' => spec.left = true,
+                b'+' => spec.plus = true,
+                b' ' => spec.space = true,
+                b'#' => spec.alternate = true,
                 _ => spec.zero = true,
             }
         }
-        let mut number = |chars: &mut std::iter::Peekable<std::str::Chars<'_>>, count: &mut u32| {
-            if chars.next_if_eq(&'*').is_some() {
+        let mut number = |bytes: &mut Peekable<Copied<Iter<'_, u8>>>, count: &mut u32| {
+            if bytes.next_if_eq(&b'*').is_some() {
                 *count += 1;
                 return arguments.word().map(|v| v as i32).ok_or(MISSING);
             }
             let mut value = 0i32;
-            while let Some(d) = chars.next_if(char::is_ascii_digit) {
-                value = value.saturating_mul(10).saturating_add(d as i32 - '0' as i32);
+            while let Some(d) = bytes.next_if(u8::is_ascii_digit) {
+                value = value.saturating_mul(10).saturating_add(i32::from(d - b'0'));
             }
             Ok(value)
         };
-        let width = number(&mut chars, &mut count)?;
+        let width = number(&mut bytes, &mut count)?;
         spec.left |= width < 0;
         spec.width = (width.unsigned_abs() as usize).min(WIDEST);
-        if chars.next_if_eq(&'.').is_some() {
-            let precision = number(&mut chars, &mut count)?;
+        if bytes.next_if_eq(&b'.').is_some() {
+            let precision = number(&mut bytes, &mut count)?;
             spec.precision = usize::try_from(precision).ok();
         }
         let mut length = String::new();
-        while let Some(l) = chars.next_if(|c| "hljztL".contains(*c)) {
-            length.push(l);
+        while let Some(l) = bytes.next_if(|c| b"hljztL".contains(c)) {
+            length.push(l.into());
         }
-        let Some(conversion) = chars.next() else { return Err("the format ends inside a conversion") };
-        if conversion == '%' {
-            out.push('%');
+        let Some(conversion) = bytes.next() else { return Err("the format ends inside a conversion") };
+        if conversion == b'%' {
+            out.push(b'%');
             continue;
         }
         count += 1;
-        if conversion != 's' {
+        if conversion != b's' {
             spec.precision = spec.precision.map(|p| p.min(WIDEST));
         }
         let wide = matches!(length.as_str(), "l" | "ll" | "j" | "z" | "t");
@@ -225,7 +225,7 @@ pub(super) fn format(template: &str, arguments: &mut impl Arguments) -> Result<(
             })
         };
         match conversion {
-            'd' | 'i' => {
+            b'd' | b'i' => {
                 let raw = unsigned().ok_or(MISSING)?;
                 let value = match length.as_str() {
                     "hh" => raw as i8 as i64,
@@ -235,34 +235,29 @@ pub(super) fn format(template: &str, arguments: &mut impl Arguments) -> Result<(
                 };
                 spec.integer(&mut out, spec.sign(value < 0), value.unsigned_abs().to_string());
             }
-            'u' => spec.integer(&mut out, "", unsigned().ok_or(MISSING)?.to_string()),
-            'o' => {
+            b'u' => spec.integer(&mut out, "", unsigned().ok_or(MISSING)?.to_string()),
+            b'o' => {
                 let digits = format!("{:o}", unsigned().ok_or(MISSING)?);
                 // The alternate form has a 0 in front, unless there is one.
                 let zero = digits == "0" && spec.precision != Some(0) || spec.precision > Some(digits.len());
                 spec.integer(&mut out, if spec.alternate && !zero { "0" } else { "" }, digits);
             }
-            'x' | 'X' => {
+            b'x' | b'X' => {
                 let value = unsigned().ok_or(MISSING)?;
                 let (prefix, digits) =
-                    if conversion == 'x' { ("0x", format!("{value:x}")) } else { ("0X", format!("{value:X}")) };
+                    if conversion == b'x' { ("0x", format!("{value:x}")) } else { ("0X", format!("{value:X}")) };
                 spec.integer(&mut out, if spec.alternate && value != 0 { prefix } else { "" }, digits);
             }
-            'p' => {
-                let mut text = String::new();
-                // Writing to a string cannot fail.
-                let _ = write!(text, "{:x}", arguments.long().ok_or(MISSING)?);
-                spec.pad(&mut out, "0x", &text, false);
+            b'p' => {
+                let text = format!("{:x}", arguments.long().ok_or(MISSING)?);
+                spec.pad(&mut out, "0x", text, false);
             }
-            'c' => {
-                let c = arguments.word().ok_or(MISSING)? as u8 as char;
-                spec.pad(&mut out, "", c.encode_utf8(&mut [0; 4]), false);
-            }
-            's' => {
+            b'c' => spec.pad(&mut out, "", [arguments.word().ok_or(MISSING)? as u8], false),
+            b's' => {
                 let text = arguments.string(spec.precision.unwrap_or(usize::MAX))?;
-                spec.pad(&mut out, "", &text, false);
+                spec.pad(&mut out, "", text, false);
             }
-            'f' | 'F' | 'e' | 'E' | 'g' | 'G' | 'a' | 'A' => {
+            b'f' | b'F' | b'e' | b'E' | b'g' | b'G' | b'a' | b'A' => {
                 let value = f64::from_bits(arguments.long().ok_or(MISSING)?);
                 float(&spec, &mut out, value, conversion);
             }
@@ -297,16 +292,17 @@ mod tests {
                 _ => None,
             }
         }
-        fn string(&mut self, most: usize) -> Result<String, &'static str> {
+        fn string(&mut self, most: usize) -> Result<Vec<u8>, &'static str> {
             match self.0.next() {
-                Some(Value::Text(v)) => Ok(v.chars().take(most).collect()),
+                Some(Value::Text(v)) => Ok(v.bytes().take(most).collect()),
                 _ => Err(MISSING),
             }
         }
     }
 
     fn print(template: &str, values: Vec<Value>) -> String {
-        format(template, &mut List(values.into_iter())).map_or_else(|e| format!("error: {e}"), |r| r.0)
+        let printed = format(template.as_bytes(), &mut List(values.into_iter()));
+        printed.map_or_else(|e| format!("error: {e}"), |(bytes, _)| String::from_utf8_lossy(&bytes).into_owned())
     }
 
     fn number(template: &str, value: f64) -> String {
@@ -377,7 +373,19 @@ mod tests {
         assert_eq!(print("[%.2s]", vec![Value::Text("abc")]), "[ab]");
         assert_eq!(print("[%*d]", vec![Value::Word(4), Value::Word(1)]), "[   1]");
         assert_eq!(print("[%-*d]", vec![Value::Word(4), Value::Word(1)]), "[1   ]");
-        assert_eq!(format("%d %d", &mut List(vec![Value::Word(1), Value::Word(2)].into_iter())), Ok(("1 2".into(), 2)));
+        assert_eq!(
+            format(b"%d %d", &mut List(vec![Value::Word(1), Value::Word(2)].into_iter())),
+            Ok(("1 2".into(), 2))
+        );
+    }
+
+    #[test]
+    fn characters_are_bytes() {
+        let word = Value::Word;
+        assert_eq!(print("%c%c", vec![word(0xC3), word(0xA9)]), "é");
+        assert_eq!(print("%c|%3c", vec![word(0xE9), word('x' as u32)]), "\u{fffd}|  x");
+        assert_eq!(print("é %s[%3s]", vec![Value::Text("µ"), Value::Text("µ")]), "é µ[ µ]");
+        assert_eq!(format(b"%c", &mut List(vec![word(0x1E9)].into_iter())), Ok((vec![0xE9], 1)));
     }
 
     #[test]
