@@ -208,6 +208,15 @@ fn what_kernels_print_is_shown() {
 }
 
 #[test]
+fn the_readme_shows_the_example_as_it_is() {
+    let read = |name: &str| {
+        std::fs::read_to_string(std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(name)).unwrap()
+    };
+    let shown = format!("```toml\n{}```", read("examples/jobs/jacobi.toml"));
+    assert!(read("README.md").contains(&shown));
+}
+
+#[test]
 fn the_examples_run() {
     let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/jobs");
     for entry in std::fs::read_dir(&folder).unwrap() {

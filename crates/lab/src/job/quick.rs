@@ -1,4 +1,4 @@
-//! A launch without a description file: `--kernel K --grid 64 --block 256 --arg u32:1024 --arg buf:f32:65536:uniform`.
+//! A launch without a description file: `--kernel K --grid 256 --block 256 --arg u32:65536 --arg buf:f32:65536:uniform`.
 //! The pieces become a [`JobFile`] and take the same way as a file.
 
 use super::file::{ArgSpec, ArgTable, BufferSpec, ElementType, Init, JobFile, OneOrMany, StepSpec};
