@@ -241,10 +241,10 @@ fn two_programs_of_one_name_are_told_apart_from_one_that_is_named_twice() {
         ran.err
     };
     let twice = refused(["a/my.toml", "./a/../a/my.toml"]);
-    assert!(twice.contains("compare::twice") && twice.contains("once is enough"), "{twice}");
+    assert!(twice.contains("program::twice") && twice.contains("once is enough"), "{twice}");
     for programs in [["a/my.toml", "b/my.toml"], ["pathfinder", "b/pathfinder.toml"]] {
         let other = refused(programs);
-        assert!(other.contains("compare::same-name") && other.contains("a name of its own"), "{other}");
+        assert!(other.contains("program::same-name") && other.contains("a name of its own"), "{other}");
         assert!(!other.contains("once is enough"), "{other}");
     }
     // The help does help.

@@ -215,6 +215,31 @@ pub fn find_function(module: &Module, kernel: &str) -> Option<FuncId> {
     Some(FuncId(index as u32))
 }
 
+/// Refuses a program that is named twice, and two with the same name.
+pub fn each_once<'p>(programs: impl IntoIterator<Item = (&'p ProgramRequest, &'p str)>) -> Outcome<()> {
+    let path = |program: &ProgramRequest| match program {
+        ProgramRequest::Job(path) => path.canonicalize().ok(),
+        _ => None,
+    };
+    let mut seen: Vec<(&ProgramRequest, &str)> = Vec::new();
+    for (program, name) in programs {
+        let Some((other, _)) = seen.iter().find(|(_, taken)| *taken == name) else {
+            seen.push((program, name));
+            continue;
+        };
+        let (other, own) = (path(other), path(program));
+        if own == other {
+            return Err(Problem::input("program::twice", format!("`{name}` is named twice")).help("once is enough"));
+        }
+        let shown = |path: Option<PathBuf>| path.map_or("the workload".to_owned(), |p| format!("`{}`", p.display()));
+        let message = format!("two programs are called `{name}`: {} and {}", shown(other), shown(own));
+        let problem = Problem::input("program::same-name", message);
+        let help = "give a launch description a name of its own, for example `name = \"mine\"` in its first line";
+        return Err(problem.help(help));
+    }
+    Ok(())
+}
+
 /// The files that some programs and a GPU are read from.
 pub fn files<'p>(programs: impl IntoIterator<Item = &'p Program>, gpu: Option<&str>) -> Vec<PathBuf> {
     let gpu = gpu.filter(|gpu| is_gpu_file(gpu)).map(PathBuf::from);

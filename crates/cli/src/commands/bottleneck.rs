@@ -1,8 +1,8 @@
 //! `bottleneck`: which component of the pipeline limits a kernel.
 
 use super::compare::program;
-use super::prepare_output;
 use super::run::{choice, watch_signals};
+use super::{load, prepare_output};
 use crate::args::{BottleneckArgs, RunsArgs};
 use crate::output::{data, faint, heading, note, print};
 use crate::progress::Line;
@@ -12,7 +12,7 @@ use std::sync::atomic::AtomicBool;
 use warpwatt_lab::bottleneck::{Bottleneck, SHAPES, analyse, heat};
 use warpwatt_lab::problem::Problem;
 use warpwatt_lab::record::Record;
-use warpwatt_lab::request::{ProgramRequest, Request};
+use warpwatt_lab::request::{Program, ProgramRequest, Request, each_once};
 use warpwatt_lab::run::{self, Controls};
 use warpwatt_lab::store::{check_directory, to_json, write_whole};
 use warpwatt_policies::full_width;
@@ -21,8 +21,9 @@ use warpwatt_policies::full_width;
 pub fn bottleneck(args: BottleneckArgs) -> Result<u8, Problem> {
     check_directory(&args.runs.store)?;
     let requests: Vec<Request> = args.programs.iter().map(|name| request(&args, name)).collect::<Result<_, _>>()?;
+    let programs: Vec<ProgramRequest> = requests.iter().map(|request| request.program.clone()).collect();
+    each_once(programs.iter().zip(load(&programs)?.iter().map(Program::name)))?;
     if let Some(html) = &args.html {
-        let programs: Vec<ProgramRequest> = requests.iter().map(|request| request.program.clone()).collect();
         prepare_output(html, &programs, args.gpu.as_deref())?;
     }
     let interrupted = watch_signals()?;

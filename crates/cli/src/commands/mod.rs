@@ -19,7 +19,10 @@ use warpwatt_lab::store::{prepare_file, spare_inputs};
 
 /// Sees that a command's output file can be written, and is none of the files that are read.
 fn prepare_output(path: &Path, programs: &[ProgramRequest], gpu: Option<&str>) -> Result<(), Problem> {
-    let programs: Vec<Program> = programs.iter().map(Program::load).collect::<Result<_, _>>()?;
-    spare_inputs(path, &files(&programs, gpu))?;
+    spare_inputs(path, &files(&load(programs)?, gpu))?;
     prepare_file(path)
+}
+
+fn load(programs: &[ProgramRequest]) -> Result<Vec<Program>, Problem> {
+    programs.iter().map(Program::load).collect()
 }

@@ -2,7 +2,7 @@
 
 use super::Search;
 use crate::problem::{Outcome, Problem};
-use crate::request::{Program, ProgramRequest, Request, find_machine};
+use crate::request::{Program, ProgramRequest, Request, each_once, find_machine};
 use crate::run::prepare;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -166,24 +166,6 @@ impl Plan {
         }
     }
 
-    /// A program's name is taken: by itself, or by another one.
-    fn twice(&self, program: &ProgramRequest, name: &str) -> Problem {
-        let path = |program: &ProgramRequest| match program {
-            ProgramRequest::Job(path) => path.canonicalize().ok(),
-            _ => None,
-        };
-        let own = path(program);
-        let taken = |run: &&Run| self.workloads.get(run.workload).is_some_and(|taken| taken == name);
-        let other = self.runs.iter().find(taken).and_then(|run| path(&run.request.program));
-        if own == other {
-            return Problem::input("compare::twice", format!("`{name}` is named twice")).help("once is enough");
-        }
-        let shown = |path: Option<PathBuf>| path.map_or("the workload".to_owned(), |p| format!("`{}`", p.display()));
-        let message = format!("two programs are called `{name}`: {} and {}", shown(other), shown(own));
-        Problem::input("compare::same-name", message)
-            .help("give a launch description a name of its own, for example `name = \"mine\"` in its first line")
-    }
-
     fn add(&mut self, request: &CompareRequest, program: &ProgramRequest, gpu: &str, store: &Path) -> Outcome<()> {
         let workload = self.workloads.len();
         for group in 0..self.groups.len() {
@@ -209,9 +191,8 @@ impl Plan {
                 let prepared = prepare(&run)?;
                 if self.workloads.len() == workload {
                     let name = prepared.program.name().to_owned();
-                    if self.workloads.contains(&name) {
-                        return Err(self.twice(program, &name));
-                    }
+                    let programs = request.programs.iter().zip(self.workloads.iter().chain([&name]));
+                    each_once(programs.map(|(program, name)| (program, name.as_str())))?;
                     self.workloads.push(name);
                 }
                 let directory = prepared.own_directory(store);

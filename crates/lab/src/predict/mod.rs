@@ -12,7 +12,7 @@ pub use summary::{Errors, errors, orders};
 
 use crate::problem::{Outcome, Problem};
 use crate::record::Record;
-use crate::request::{ProgramRequest, Request};
+use crate::request::{ProgramRequest, Request, each_once};
 use crate::run::{self, Controls, Finished, Reporter};
 use rayon::prelude::*;
 use serde::Serialize;
@@ -153,9 +153,13 @@ pub fn predict(request: &PredictRequest, options: &Options) -> Outcome<Vec<Predi
     // One by one from the list: runs differ much in length.
     let mut wanted: Vec<(usize, Option<VfLevel>, Request)> = Vec::new();
     let mut specs: Vec<Spec> = Vec::new();
+    let mut names: Vec<String> = Vec::new();
     for (at, program) in request.programs.iter().enumerate() {
         let nominal = one(program, request.set.clone(), MODELS.join("+"));
-        let spec = run::prepare(&nominal)?.spec;
+        let prepared = run::prepare(&nominal)?;
+        names.push(prepared.program.name().to_owned());
+        each_once(request.programs.iter().zip(names.iter().map(String::as_str)))?;
+        let spec = prepared.spec;
         if spec.dvfs.core_levels.len() < 2 {
             let problem = Problem::input("predict::levels", format!("{} has fewer than two P-states", spec.name));
             return Err(problem.help("give dvfs.core_levels more levels, or take --gpu gtx480-crisp"));
