@@ -106,12 +106,14 @@ fn shown(all: &[Bottleneck]) -> String {
                 vec![v.shape.to_owned(), time(v.predicted), time(v.measured), decimal(v.stalls_per_miss, 3)]
             };
             let rows: Vec<Vec<String>> = b.verified.iter().map(row).collect();
-            out += &table(&["half off", "time at least", "time measured", "L1 stalls per miss"], &rows, 1);
+            out += &table(&["half off", "time by the law", "time measured", "L1 stalls per miss"], &rows, 1);
         }
     }
     out += &faint(
         "\n Demand: what a component needs itself; the rest of its utilization waits for what comes after it. With half of a\n \
-         component a kernel takes at least, with twice as much it is at most, so many times as long or fast.\n",
+         component a kernel takes at least, with twice as much it is at most, so many times as long or fast, if all else stays\n \
+         as it is (utilization law). EX_LDST and OC_LDST are also held while the L1 stalls, which less width does not prolong\n \
+         and may shorten: a kernel takes less time than that where stalls are much of their demand.\n",
     );
     out
 }

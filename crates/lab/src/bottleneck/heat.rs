@@ -101,10 +101,14 @@ fn verified(b: &Bottleneck) -> Markup {
     html! {
         section {
             h2 { (b.program) ": half of the pipeline" }
-            p.note { (b.conclusion()) }
+            p.note {
+                (b.conclusion())
+                " By the utilization law a kernel takes at least so many times as long if all else stays as it is; it takes less \
+                 where L1 stalls, which less width does not prolong, are much of the demand."
+            }
             div.scroll {
                 table {
-                    thead { tr { th { "shape" } th { "time, at least" } th { "time, measured" } th { "L1 stalls per miss" } } }
+                    thead { tr { th { "shape" } th { "time, by the law" } th { "time, measured" } th { "L1 stalls per miss" } } }
                     tbody {
                         @for v in &b.verified {
                             tr {

@@ -11,7 +11,10 @@
 //! - EX_LDST alone does not tell the load/store unit from the memory behind it. Its response time does (Little's law):
 //!   above the threshold the memory system binds, and more width in front of it makes more contention, not more speed.
 //!
-//! The bounds hold for throughput. A kernel that waits for latencies uses no component much, and is bound by none.
+//! The bounds hold for throughput, and if all else stays as it is. Cycles in which the L1 stops EX_LDST are in its demand, and in
+//! that of the collectors before it; less width does not prolong them, and may make fewer. Where they are much of the demand a
+//! kernel takes less time than the bound, or even than with the full width.
+//! A kernel that waits for latencies uses no component much, and is bound by none.
 
 pub mod heat;
 
@@ -43,7 +46,7 @@ pub struct Use {
     pub by_type: Option<[f64; PATHS]>,
     /// The part that it needs itself.
     pub demand: f64,
-    /// With half of it: time over the present one, at least.
+    /// With half of it: time over the present one, at least, if all else stays as it is.
     pub halved: f64,
     /// With twice as much of it: speed over the present one, at most.
     pub doubled: f64,
@@ -66,7 +69,7 @@ pub enum Limit {
 pub struct Verified {
     /// Shape.
     pub shape: &'static str,
-    /// Time over the present one, at least.
+    /// Time over the present one, at least, if all else stays as it is: not where L1 stalls are much of the demand.
     pub predicted: f64,
     /// Time over the present one.
     pub measured: f64,
