@@ -65,10 +65,10 @@ fn wrong_input_is_told_with_exit_code_2() {
     let cases: &[(&[&str], &str)] = &[
         (&["sgemm", "nonsuch"], "nonsuch"),
         (&["sgemm", "sad", "--partition", "8,4"], "12 SMs"),
-        (&["sgemm", "sad", "--partition", "16"], "1 parts for 2"),
+        (&["sgemm", "sad", "--partition", "16"], "1 part for 2 applications"),
         (&["sgemm", "sad", "--partition", "8;8"], "no partition"),
         (&["sgemm", "sad", "--partition", "16,0"], "no partition"),
-        (&["sgemm", "sad", "--partition", "kinds"], "1 parts for 2"),
+        (&["sgemm", "sad", "--partition", "kinds"], "1 kind of cores for 2 applications"),
         (&["sgemm", "sad", "--set", "sms=1"], "each needs one"),
         (&["sgemm", "--cores", "big:8"], "8 SMs"),
         (&["sgemm", "--cores", "big:8,cpg"], "how many"),

@@ -49,24 +49,36 @@ pub enum Mapping {
     Affinity,
 }
 
+/// `1 part`, `2 parts`.
+fn count(n: usize, what: &str) -> String {
+    format!("{n} {what}{}", if n == 1 { "" } else { "s" })
+}
+
 /// The parts, in order of SMs.
 pub fn parts(partition: &Partition, applications: usize, cores: &Cores, sms: u32) -> Outcome<Vec<Vec<u32>>> {
     let n = applications as u32;
+    let all = count(applications, "application");
     let wrong = |message: String| Err(Problem::input("mix::partition", message));
     let counts = match partition {
         Partition::Even if n > sms => {
-            return wrong(format!("{n} applications on {sms} SMs: each needs one of its own"));
+            return wrong(format!("{all} on {}: each needs one of its own", count(sms as usize, "SM")));
         }
         Partition::Even => (0..n).map(|i| sms / n + u32::from(i < sms % n)).collect(),
         Partition::Kinds => cores.kinds().map(|(_, count)| count).collect::<Vec<u32>>(),
         Partition::Counts(counts) => counts.clone(),
     };
     if counts.len() != applications {
-        return wrong(format!("{} parts for {applications} applications", counts.len()));
+        return wrong(match partition {
+            Partition::Kinds => {
+                let kinds = count(counts.len(), "kind");
+                format!("{kinds} of cores for {all}: `kinds` gives each application all cores of one kind")
+            }
+            _ => format!("{} for {all}", count(counts.len(), "part")),
+        });
     }
     let sum: u64 = counts.iter().map(|c| u64::from(*c)).sum();
     if sum != u64::from(sms) {
-        return wrong(format!("the parts have {sum} SMs, and the GPU has {sms}"));
+        return wrong(format!("the parts have {}, and the GPU has {sms}", count(sum as usize, "SM")));
     }
     let mut next = 0;
     Ok(counts
@@ -143,9 +155,13 @@ mod tests {
         assert_eq!(sizes("even", 3), [6, 5, 5]);
         assert_eq!(sizes("4,12", 2), [4, 12]);
         assert_eq!(parts(&Partition::Even, 2, &big, 16).unwrap()[1], (8..16).collect::<Vec<u32>>());
-        for (p, n, words) in
-            [("4,4", 2, "8 SMs"), ("8,8", 3, "2 parts"), ("even", 17, "17 applications"), ("kinds", 2, "1 parts")]
-        {
+        for (p, n, words) in [
+            ("4,4", 2, "8 SMs"),
+            ("8,8", 3, "2 parts for 3 applications"),
+            ("8,8", 1, "2 parts for 1 application"),
+            ("even", 17, "17 applications on 16 SMs"),
+            ("kinds", 2, "1 kind of cores for 2 applications: `kinds` gives each"),
+        ] {
             let error = parts(&p.parse().unwrap(), n, &big, 16).unwrap_err();
             assert!(error.to_string().contains(words), "{error}");
         }
