@@ -29,7 +29,8 @@ pub fn note(text: &str) {
 pub fn draw(problem: Problem) {
     let drawn = |problem| format!("{:?}", miette::Report::new(problem));
     let coloured = drawn(Problem::input("", "")).contains(ESCAPE);
-    let _ = writeln!(std::io::stderr(), "{}", visible(drawn(problem).trim_end(), coloured));
+    let all: Vec<String> = problem.apart().into_iter().map(|p| drawn(p).trim_end().to_owned()).collect();
+    let _ = writeln!(std::io::stderr(), "{}", visible(&all.join("\n\n"), coloured));
 }
 
 const ESCAPE: char = '\u{1b}';

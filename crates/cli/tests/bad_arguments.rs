@@ -155,6 +155,14 @@ fn bad_launches_are_refused() {
 }
 
 #[test]
+fn mistakes_of_one_file_look_alike() {
+    let ran = warpwatt(&["check", "syntax.ptx"]);
+    let headings: Vec<&str> = ran.err.lines().filter(|line| line.contains("ptx::syntax")).collect();
+    assert_eq!(headings, ["ptx::syntax", "ptx::syntax"], "{}", ran.err);
+    assert!(ran.err.contains("syntax.ptx:8") && ran.err.contains("syntax.ptx:9"), "{}", ran.err);
+}
+
+#[test]
 fn help_and_version_are_no_mistakes() {
     for args in [&["--help"][..], &["run", "--help"], &["--version"]] {
         let ran = warpwatt(args);

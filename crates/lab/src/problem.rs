@@ -108,6 +108,12 @@ impl Problem {
         self
     }
 
+    /// It, and what is told after it, one by one: they are drawn alike.
+    pub fn apart(mut self) -> Vec<Problem> {
+        let also = std::mem::take(&mut self.0.also);
+        [self].into_iter().chain(also).collect()
+    }
+
     /// Whose fault it is.
     pub fn blame(&self) -> Blame {
         self.0.blame
@@ -243,11 +249,6 @@ impl Diagnostic for Problem {
         let labels = self.given_labels();
         (!labels.is_empty() && self.far_place().is_none())
             .then(|| Box::new(labels.into_iter()) as Box<dyn Iterator<Item = _>>)
-    }
-
-    fn related<'a>(&'a self) -> Option<Box<dyn Iterator<Item = &'a dyn Diagnostic> + 'a>> {
-        let also = &self.0.also;
-        (!also.is_empty()).then(|| Box::new(also.iter().map(|p| p as &dyn Diagnostic)) as Box<dyn Iterator<Item = _>>)
     }
 }
 
