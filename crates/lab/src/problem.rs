@@ -3,6 +3,7 @@
 //! One type for all of it, drawn by `miette`. Which of the two it is decides the exit code; how a *run* ended is not
 //! a problem but a result ([`warpwatt_machine::stats::Ending`]).
 
+use crate::compare::Search;
 use miette::{Diagnostic, LabeledSpan, NamedSource, Severity, SourceCode};
 use std::fmt;
 use std::ops::Range;
@@ -65,6 +66,12 @@ impl Problem {
 
     /// A mistake in the choice of policies or their parameters.
     pub fn from_policy(error: &PolicyError) -> Problem {
+        if let PolicyError::Unknown { name, .. } = error
+            && Search::named(name).is_some()
+        {
+            let problem = Problem::input("policy::search", format!("`{name}` is a search of `compare`, not a policy"));
+            return problem.help(format!("by itself: warpwatt compare … --policies {name}"));
+        }
         Problem::input(error.code(), error.to_string()).help(error.help())
     }
 

@@ -120,7 +120,10 @@ impl PolicyError {
             PolicyError::SameHook { .. } => {
                 "policies go together if they act on different hooks; `warpwatt policies` lists them".to_owned()
             }
-            PolicyError::NotInUse { policy, .. } => format!("add --policy {policy}, or leave the setting out"),
+            PolicyError::NotInUse { policy, .. } => {
+                // Not every command that takes settings takes policies.
+                format!("leave the setting out, or run under its policy: warpwatt run … --policy {policy}")
+            }
             PolicyError::NarrowSimd { .. } => {
                 "legal: simd_width=32, or a policy that leaves warps as they are".to_owned()
             }

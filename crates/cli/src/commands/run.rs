@@ -171,7 +171,7 @@ fn program(args: &RunArgs) -> Result<ProgramRequest, Problem> {
     let needed = |option: &str, value: &Option<String>| {
         value.clone().ok_or_else(|| {
             let problem = Problem::input("args::missing", format!("a PTX file needs `{option}`"));
-            problem.help("for example --grid 64 --block 256 --arg u32:1024 --arg buf:f32:65536:uniform")
+            problem.help("for example --grid 256 --block 256 --arg u32:65536 --arg buf:f32:65536:uniform")
         })
     };
     let quick = Quick {

@@ -123,7 +123,12 @@ pub fn run(request: &Request, controls: Controls) -> Outcome<Finished> {
 /// Goes on with a run from its last checkpoint.
 pub fn resume(directory: &Path, threads: Option<u32>, mut controls: Controls) -> Outcome<Finished> {
     store::check_directory(directory)?;
-    let _held = hold(Some(directory).filter(|d| d.exists()), &controls)?;
+    if !directory.exists() {
+        let message = format!("there is no directory `{}`", directory.display());
+        let problem = Problem::input("checkpoint::no-directory", message);
+        return Err(problem.help("`warpwatt run … --out DIR` makes one; a run without --out goes on in runs/"));
+    }
+    let _held = hold(Some(directory), &controls)?;
     let checkpoint = Checkpoint::read(directory)?;
     let mut request = checkpoint.request.clone();
     request.threads = threads.unwrap_or(request.threads);
