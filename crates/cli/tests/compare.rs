@@ -319,3 +319,15 @@ fn all_are_those_that_the_gpu_can_run() {
     let ran = warpwatt_in(folder.path(), &["compare", "tiny.toml", "--policies", "sm-high", "--gpu", "gtx480"]);
     assert_eq!(ran.code, Some(2), "{}", ran.err);
 }
+
+#[test]
+fn lanes_over_time_are_drawn_of_runs_that_counted_them() {
+    let folder = tempfile::tempdir().unwrap();
+    let _ =
+        compare(folder.path(), &["pathfinder", "--policies", "cpg,sm-low", "--gpu", "gtx480", "--html", "page.html"]);
+    let page = std::fs::read_to_string(folder.path().join("page.html")).unwrap();
+    let drawn = |name: &str| page.contains(&format!("INT lanes over time under {name}"));
+    // `sm-low` has no policy on lanes: nobody counted when they work, and they would look idle.
+    assert!(drawn("cpg") && drawn("baseline") && !drawn("sm-low"));
+    assert!(page.contains("sm-low"));
+}

@@ -1,4 +1,6 @@
 //! Lanes, warps and CTAs over time, all SMs together: `lanes.csv` of a run directory, a row per sample.
+//!
+//! The columns `int.busy`, `fp.busy` and `sfu.busy` are 0 where no policy on lanes counted them: see [`Lanes::busy`].
 
 use crate::power::STATES;
 use crate::problem::{Outcome, Problem};
@@ -11,7 +13,7 @@ pub const LANES: &str = "lanes.csv";
 /// The lanes of one type in a span of time: lane-cycles.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Lanes {
-    /// An instruction entered; known only under a policy on lanes.
+    /// An instruction entered; known only under a policy on lanes (`always-on` is one), 0 without.
     pub busy: u64,
     /// By power state ([`STATES`]).
     pub by_state: [u64; LANE_STATES],

@@ -87,11 +87,13 @@ const LAYERS: [Layer; 8] = [
 // Every state has a layer, and what works is on.
 const _: () = assert!(LAYERS.len() == LANE_STATES + 1 && STATES.len() == LANE_STATES);
 
-/// What lanes do over time.
+/// What lanes do over time, of runs that counted it: without a policy on lanes, nobody knows when they work.
 pub(super) fn timeline(runs: &[Shown]) -> Markup {
     let end = |run: &Shown| run.done.spans.last().map_or(0.0, |s| s.end);
-    let longest = runs.iter().map(end).fold(0.0, f64::max);
-    if longest <= 0.0 {
+    let counted = |run: &&Shown| TYPES.iter().all(|(_, unit, _)| Histogram::of(&run.done.record, unit).is_some());
+    let runs: Vec<&Shown> = runs.iter().filter(counted).filter(|run| end(run) > 0.0).collect();
+    let longest = runs.iter().map(|run| end(run)).fold(0.0, f64::max);
+    if runs.is_empty() {
         return html! {};
     }
     html! {
@@ -101,7 +103,7 @@ pub(super) fn timeline(runs: &[Shown]) -> Markup {
         @for (name, _, at) in TYPES {
             h4 { (name) " lanes" }
             div.strips {
-                @for run in runs.iter().filter(|r| end(r) > 0.0) {
+                @for run in &runs {
                     div.strip {
                         span { (run.name) }
                         svg width="100%" height="44" viewBox=(format!("0 0 {STEPS} 100")) preserveAspectRatio="none" role="img"
