@@ -73,6 +73,11 @@ impl Checker {
             self.failed.push(format!("{what}: {count} elements, not {expected_count}"));
             return self;
         }
+        // A workload names no part that it does not expect to have: nothing on both sides is a mistake, not equality.
+        if count == 0 {
+            self.failed.push(format!("{what}: no elements"));
+            return self;
+        }
         let (mut wrong, mut first, mut largest) = (0u64, None, 0.0f64);
         for i in 0..count {
             let error = error(i);
@@ -152,6 +157,14 @@ mod tests {
     fn nothing_compared_is_not_verified() {
         assert!(!Checker::new().finish().verified);
         assert!(!Checker::new().exact("x", &[1u32], &[1, 2]).finish().verified);
+    }
+
+    #[test]
+    fn a_part_without_elements_is_not_verified_whatever_others_are() {
+        let v = Checker::new().exact("x", &[1u32], &[1]).exact("y", &[0u32; 0], &[]).finish();
+        assert!(!v.verified);
+        assert_eq!(v.detail, "y: no elements");
+        assert!(!Checker::new().close("y", &[], &[], |_| 1.0, 1e-3).exact("x", &[1u32], &[1]).finish().verified);
     }
 
     #[test]
