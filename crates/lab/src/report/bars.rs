@@ -1,7 +1,7 @@
 //! Bars of one figure, a row per policy. Ratios are drawn as their difference from the baseline.
 
 use super::{Rows, percent};
-use crate::compare::{Column, Line};
+use crate::compare::{Column, Line, Show};
 use maud::{Markup, html};
 
 /// The bars' part of the width; names stand to the left, figures to the right.
@@ -16,10 +16,10 @@ pub(super) fn card(column: &Column, lines: &[&Line]) -> Markup {
         return html! {};
     }
     let best = column.best(&rows);
-    let ratio = column.show == crate::compare::Show::Ratio;
+    let ratio = column.show == Show::Ratio;
     let origin = if ratio { 1.0 } else { 0.0 };
     let place = Rows::of(rows.iter().filter_map(|l| l.policy.as_deref()), FROM);
-    let scale = Scale { from: place.from, ..Scale::of(&figures, origin, if ratio { 0.02 } else { 1e-9 }) };
+    let scale = Scale { from: place.from, ..Scale::of(&figures, origin, least(column.show)) };
     let height = rows.len() * place.height + 4;
     let x = percent(scale.at(origin));
     html! {
@@ -44,6 +44,17 @@ pub(super) fn card(column: &Column, lines: &[&Line]) -> Markup {
     }
 }
 
+/// Width of the narrowest scale. What prints as nothing is drawn as nothing: half of the last printed digit, but of ratios,
+/// which are near 1 more often than not, so much that a thousandth is a sliver.
+fn least(show: Show) -> f64 {
+    match show {
+        Show::Ratio => 0.02,
+        Show::Share => 0.000_5,
+        Show::Count => 0.5,
+        Show::Number => 0.005,
+    }
+}
+
 /// From figures to places.
 struct Scale {
     low: f64,
@@ -58,8 +69,8 @@ impl Scale {
         let known = figures.iter().flatten().copied();
         let (low, high) = known.fold((origin, origin), |(low, high), v| (low.min(v), high.max(v)));
         let missing = (least - (high - low)).max(0.0) / 2.0;
-        // Nothing is drawn on a side where nothing is.
-        if low == origin && high > origin {
+        // Nothing is drawn on a side where nothing is; ratios that are all 1 might as well have gone the other way.
+        if low == origin && (high > origin || origin == 0.0) {
             Scale { low, high: high + 2.0 * missing, from: FROM }
         } else if high == origin && low < origin {
             Scale { low: low - 2.0 * missing, high, from: FROM }
@@ -84,5 +95,18 @@ mod tests {
             let inside = |v: f64| (FROM - 1e-9..=TO + 1e-9).contains(&scale.at(v));
             assert!(figures.iter().flatten().chain([&1.0]).all(|v| inside(*v)), "{figures:?}");
         }
+    }
+
+    #[test]
+    fn what_prints_as_nothing_is_drawn_as_nothing() {
+        let scale = |figures: &[Option<f64>], show| Scale::of(figures, 0.0, least(show));
+        let share = |scale: &Scale, v: f64| (scale.at(v) - scale.at(0.0)) / (TO - FROM);
+        // 0.00 and 0.0 %: a fiftieth of the width. As soon as a digit shows, the largest fills it.
+        assert!((share(&scale(&[Some(1e-4), Some(0.0)], Show::Number), 1e-4) - 0.02).abs() < 1e-12);
+        assert!((share(&scale(&[Some(1e-5)], Show::Share), 1e-5) - 0.02).abs() < 1e-12);
+        assert!((share(&scale(&[Some(0.006)], Show::Number), 0.006) - 1.0).abs() < 1e-12);
+        // Zeros begin at the left, and ratios that are all 1 in the middle.
+        assert!((scale(&[Some(0.0), None], Show::Count).at(0.0) - FROM).abs() < 1e-12);
+        assert!((Scale::of(&[Some(1.0)], 1.0, least(Show::Ratio)).at(1.0) - (FROM + TO) / 2.0).abs() < 1e-12);
     }
 }
