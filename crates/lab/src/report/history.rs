@@ -59,8 +59,11 @@ fn histogram(run: &str, shares: &[f64], top: f64) -> Markup {
                 }
                 line.axis x1="0" x2="100%" y1=(height + 2.5) y2=(height + 2.5) {}
                 @for bin in [0, 4, 8, 11, 15] {
-                    text.tick x=(percent(width * (bin as f64 + 0.5))) y="100" {
-                        (BINS[bin]) @if bin + 1 == BINS.len() { "+" }
+                    // The last one is longer than its bin is wide, and would be cut off.
+                    @if bin + 1 == BINS.len() {
+                        text.tick.last x="100%" y="100" { (BINS[bin]) "+" }
+                    } @else {
+                        text.tick x=(percent(width * (bin as f64 + 0.5))) y="100" { (BINS[bin]) }
                     }
                 }
             }
