@@ -35,6 +35,8 @@ fn utilizations_are_shares_and_the_highest_demand_binds() {
     }
     let page = std::fs::read_to_string(folder.path().join("heat.html")).unwrap();
     assert!(page.contains("transpose") && page.contains("EX_LDST") && !page.contains("<script"));
+    // What a narrow screen cuts off is not the result.
+    assert!(page.find(">binds<").unwrap() < page.find(">IFID<").unwrap());
     // Looked up, the same bytes.
     let again = warpwatt_in(folder.path(), &["bottleneck", "transpose", "pathfinder", "--json"]);
     assert_eq!(again.out, ran.out);

@@ -7,7 +7,10 @@ use maud::{Markup, html};
 
 /// Of the heat map alone.
 const OWN: &str = "
-table.heat td { padding: 0; min-width: 3.6rem; }
+table.heat th, table.heat td { padding-left: .2rem; padding-right: .2rem; }
+table.heat td { padding: 0; min-width: 2.6rem; }
+table.heat td.said { padding: 0 .45rem; }
+table.heat thead th { font-size: 11.5px; }
 table.heat svg { display: block; width: 100%; height: 1.7rem; }
 table.heat .full { fill: color-mix(in srgb, currentColor 8%, transparent); }
 table.heat .use { fill: var(--accent); }
@@ -25,7 +28,7 @@ pub fn page(all: &[Bottleneck]) -> String {
         all => format!("What limits {} workloads", all.len()),
     };
     let main = html! {
-        section { div.scroll { (heat(all)) } (legend()) }
+        section { div.scroll tabindex="0" { (heat(all)) } (legend()) }
         @for b in all.iter().filter(|b| !b.verified.is_empty()) { (verified(b)) }
     };
     let subtitle =
@@ -40,17 +43,17 @@ fn heat(all: &[Bottleneck]) -> Markup {
             thead {
                 tr {
                     th { "workload" }
+                    th { "binds" } th { "response" }
                     @for u in names { th { (u.component) } }
-                    th { "response" } th { "binds" }
                 }
             }
             tbody {
                 @for b in all {
                     tr {
                         th title=(b.title) { (b.program) }
+                        td.said title=(b.conclusion()) { (binds(b)) }
+                        td.said { (b.response_time.map_or("n/a".to_owned(), |r| format!("{r:.0}"))) }
                         @for u in &b.components { td { (cell(u, b)) } }
-                        td { (b.response_time.map_or("n/a".to_owned(), |r| format!("{r:.0}"))) }
-                        td title=(b.conclusion()) { (binds(b)) }
                     }
                 }
             }
@@ -106,7 +109,7 @@ fn verified(b: &Bottleneck) -> Markup {
                 " By the utilization law a kernel takes at least so many times as long if all else stays as it is; it takes less \
                  where L1 stalls, which less width does not prolong, are much of the demand."
             }
-            div.scroll {
+            div.scroll tabindex="0" {
                 table {
                     thead { tr { th { "shape" } th { "time, by the law" } th { "time, measured" } th { "L1 stalls per miss" } } }
                     tbody {
