@@ -2,7 +2,7 @@
 //! Fig. 7.
 
 use super::{Prediction, errors};
-use crate::report::{document, percent};
+use crate::report::{document, percent, share};
 use maud::{Markup, html};
 
 /// Size of a chart.
@@ -11,24 +11,32 @@ const HEIGHT: f64 = 300.0;
 /// Its margins: left, right, top, bottom.
 const MARGIN: [f64; 4] = [44.0, 12.0, 10.0, 34.0];
 
+/// Least distance of two marks on the clocks' axis: the width of one.
+const APART: f64 = 30.0;
+
+/// Of the page alone: a chart scrolls in its card rather than have text that nobody can read.
+const OWN: &str = "
+.chart { min-width: 28rem; }
+";
+
 /// The page.
 pub fn page(predictions: &[Prediction]) -> String {
     let overall = errors(predictions);
     let main = html! {
         @if !overall.is_empty() {
             h2 { "Errors over " (predictions.len()) " programs" }
-            div.scroll { table {
+            div.scroll tabindex="0" { table {
                 thead { tr { th { "model" } th { "mean" } th { "largest" } th { "of" }
                     @for (mhz, _) in &overall[0].by_state { th { (mhz) " MHz" } } } }
                 tbody { @for e in &overall { tr {
-                    th { (e.model) } td { (percent(e.mape)) } td { (percent(e.max)) } td { (e.worst) }
-                    @for (_, off) in &e.by_state { td { (percent(*off)) } }
+                    th { (e.model) } td { (share(e.mape)) } td { (share(e.max)) } td { (e.worst) }
+                    @for (_, off) in &e.by_state { td { (share(*off)) } }
                 } } }
             } }
         }
         @for p in predictions { (program(p)) }
     };
-    document("Run time at other SM clocks", "Predicted from a run at the nominal clock.", "", &main)
+    document("Run time at other SM clocks", "Predicted from a run at the nominal clock.", OWN, &main)
 }
 
 fn program(p: &Prediction) -> Markup {
@@ -61,14 +69,15 @@ fn chart(p: &Prediction) -> Markup {
     html! {
         figure.card {
             figcaption { "Run time over cycle time " span.dim { "(nominal 1)" } }
-            svg viewBox=(format!("0 0 {WIDTH} {HEIGHT}")) role="img" aria-label="predicted and true run time" {
+            div.scroll tabindex="0" { svg.chart viewBox=(format!("0 0 {WIDTH} {HEIGHT}")) role="img"
+                aria-label="predicted and true run time" {
                 @for v in marks {
                     line.axis x1=(MARGIN[0]) x2=(WIDTH - MARGIN[1]) y1=(format!("{:.1}", y(v))) y2=(format!("{:.1}", y(v)))
                         style="opacity:.25" {}
                     text.tick x=(MARGIN[0] - 16.0) y=(format!("{:.1}", y(v) + 4.0)) { (v) }
                 }
-                @for s in &p.states {
-                    text.tick x=(format!("{:.1}", x(s.mhz))) y=(HEIGHT - 18.0) { (s.mhz) }
+                @for mhz in ticks(p.states.iter().rev().map(|s| s.mhz), x) {
+                    text.tick x=(format!("{:.1}", x(mhz))) y=(HEIGHT - 18.0) { (mhz) }
                 }
                 text.tick x=(WIDTH / 2.0) y=(HEIGHT - 3.0) { "SM clock, MHz" }
                 @for (i, m) in p.models.iter().enumerate() {
@@ -79,16 +88,26 @@ fn chart(p: &Prediction) -> Markup {
                     polyline points=(path(&|at| truth[at])) fill="none" stroke-width="2.4" stroke-dasharray="5 3"
                         style="stroke:var(--ink)" { title { "true" } }
                 }
-            }
+            } }
             ul.legend {
                 @for (i, m) in p.models.iter().enumerate() {
                     li { i style=(format!("background:var(--s{i})")) {} (m.model)
-                        @if let Some(off) = m.mape { " " span.dim { (percent(off)) } } }
+                        @if let Some(off) = m.mape { " " span.dim { (share(off)) } } }
                 }
                 @if truth.iter().all(Option::is_some) { li { i style="background:var(--ink)" {} "true" } }
             }
         }
     }
+}
+
+/// The clocks that have room for their figures on the axis, from left to right.
+fn ticks(clocks: impl Iterator<Item = f64>, x: impl Fn(f64) -> f64) -> Vec<f64> {
+    clocks.fold(Vec::new(), |mut shown, mhz| {
+        if shown.last().is_none_or(|last| x(mhz) - x(*last) >= APART) {
+            shown.push(mhz);
+        }
+        shown
+    })
 }
 
 /// One bar: where the time goes.
@@ -104,27 +123,40 @@ fn breakdown(p: &Prediction) -> Markup {
     let places: Vec<(usize, &str, f64, f64)> = parts
         .iter()
         .enumerate()
-        .map(|(i, (name, share))| {
+        .map(|(i, (name, part))| {
             let at = from;
-            from += share;
-            (i, *name, at, *share)
+            from += part;
+            (i, *name, at, *part)
         })
         .collect();
     html! {
         figure.card {
             figcaption { "Where the time goes at the nominal clock" }
             svg width="100%" height="34" role="img" aria-label="breakdown of time" {
-                @for (i, name, at, share) in &places {
-                    rect x=(percent(*at)) y="4" width=(percent(*share)) height="26" style=(format!("fill:var(--s{i})")) {
-                        title { (name) ": " (percent(*share)) }
+                @for (i, name, at, part) in &places {
+                    rect x=(percent(*at)) y="4" width=(percent(*part)) height="26" style=(format!("fill:var(--s{i})")) {
+                        title { (name) ": " (share(*part)) }
                     }
                 }
             }
             ul.legend {
-                @for (i, name, _, share) in &places {
-                    li { i style=(format!("background:var(--s{i})")) {} (name) " " span.dim { (percent(*share)) } }
+                @for (i, name, _, part) in &places {
+                    li { i style=(format!("background:var(--s{i})")) {} (name) " " span.dim { (share(*part)) } }
                 }
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn clocks_without_room_are_left_out_of_the_axis() {
+        let x = |mhz: f64| 100.0 * (700.0 / mhz - 1.0);
+        // At 0, 16.7, 40, 75 and 133.
+        assert_eq!(ticks([700.0, 600.0, 500.0, 400.0, 300.0].into_iter(), x), [700.0, 500.0, 400.0, 300.0]);
+        assert!(ticks([].into_iter(), x).is_empty());
     }
 }

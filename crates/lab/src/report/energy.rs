@@ -1,6 +1,6 @@
 //! Where the energy goes: the whole GPU by groups of components, and the execution units by cause.
 
-use super::{Rows, Shown, percent};
+use super::{Rows, Shown, percent, share};
 use crate::record::Record;
 use maud::{Markup, html};
 use warpwatt_power::Component;
@@ -70,7 +70,7 @@ fn stack(title: &str, parts: &[&str], runs: &[Shown], of: impl Fn(&Record) -> Ve
                         @if *joules > 0.0 {
                             rect class=(format!("{class}{part}")) x=(percent(place.from + wide * before)) y=(y + place.bar)
                                 width=(percent(wide * own)) height=(Rows::BAR) {
-                                title { (run.name) ", " (name) ": " (si(*joules)) "J, " (percent(relative(run, *joules))) " of the baseline" }
+                                title { (run.name) ", " (name) ": " (si(*joules)) "J, " (share(relative(run, *joules))) " of the baseline" }
                             }
                         }
                     }

@@ -105,7 +105,7 @@ impl<'c> Shown<'c> {
 fn table(lines: &[&Line]) -> Markup {
     let best: Vec<Vec<bool>> = COLUMNS.iter().map(|column| column.best(lines)).collect();
     html! {
-        div.scroll {
+        div.scroll tabindex="0" {
             table {
                 thead {
                     tr { th { "policy" } @for c in &COLUMNS { th title=(c.meaning) { (c.title) } } }
@@ -170,6 +170,11 @@ impl Rows {
             Rows { height: 22, name: 15, bar: 3, value: 15, from: beside }
         }
     }
+}
+
+/// A share as text.
+pub(crate) fn share(share: f64) -> String {
+    format!("{:.1} %", 100.0 * share)
 }
 
 /// A percentage as SVG has it.
