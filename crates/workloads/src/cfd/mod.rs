@@ -2,7 +2,7 @@
 //!
 //! Algorithm: the Euler equations in two dimensions with Rusanov's flux (J. Comp. Math. Phys. USSR 1, 1961), local time
 //! steps and a three-stage Runge–Kutta scheme (Jameson, Schmidt, Turkel, AIAA 81-1259). One thread per cell; the flux kernel
-//! reads four neighbours wherever they are numbered, some two hundred bytes a cell, and is bound by memory; the copy of the
+//! reads four neighbours wherever they are numbered, 144 bytes a cell, and is bound by memory; the copy of the
 //! variables does nothing but load and store. The published benchmark is in three dimensions with tetrahedra, which also
 //! have four faces; ours has one momentum less.
 //!
@@ -46,7 +46,8 @@ struct Input {
 }
 
 impl Input {
-    /// The flow far away everywhere, but for a dense hot bubble.
+    /// The flow far away everywhere, but denser and hotter in strips: the first quarter of each quarter of the cells, by
+    /// number. Cells are numbered by tiles, so these are four strips along the wall (full), or one across it (small).
     fn generate(edge: usize, steps: usize) -> Self {
         let mesh = Mesh::generate(edge, WALL);
         let cells = mesh.cells();

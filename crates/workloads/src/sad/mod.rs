@@ -22,7 +22,7 @@ pub const WORKLOAD: Workload = Workload {
     suite: "Parboil",
     description: "sums of absolute differences: integers, byte loads, small blocks that saturate nothing",
     small: "64 × 48 pixels, displacements up to 8",
-    full: "176 × 144 pixels, displacements up to 16 (5 MiB)",
+    full: "176 × 144 pixels, displacements up to 16 (4.4 MiB)",
     kernels: &["sad_4x4", "sad_8x8", "sad_16x16"],
     ptx: include_str!("kernel.ptx"),
     cuda: include_str!("kernel.cu"),

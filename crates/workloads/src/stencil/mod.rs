@@ -1,8 +1,10 @@
-//! `stencil`: Jacobi iterations of the heat equation on a 3D grid.
+//! `stencil`: Jacobi iterations with a seven-point stencil on a 3D grid.
 //!
 //! Algorithm: seven-point stencil with 2.5D blocking (Datta et al., "Stencil computation optimization and auto-tuning on
 //! state-of-the-art multicore architectures", SC 2008): blocks of 32 × 8 cells walk in z, the current plane in shared
 //! memory, the planes around it in registers. Streams whole grids per launch: bound by memory once they leave the L2.
+//! The weights, 1/6 of the six neighbours' sum less 1/36 of the centre, are not the heat equation's, and the other way round
+//! than Parboil's (1/36 of the sum less 1/6 of the centre). Nothing that the kernel does depends on them.
 //!
 //! Bit-exact.
 
