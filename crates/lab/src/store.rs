@@ -30,13 +30,19 @@ fn stays(path: &Path) -> bool {
     fs::symlink_metadata(path).is_ok_and(|there| !there.is_file() && !there.is_dir())
 }
 
+/// Where a file is before it is whole.
+fn partial(path: &Path) -> PathBuf {
+    let mut partial = path.as_os_str().to_owned();
+    partial.push(".partial");
+    partial.into()
+}
+
 /// Writes a file whole: beside its place, made durable, then renamed. Devices, pipes and links are written into.
 pub fn write_whole(path: &Path, bytes: &[u8]) -> Outcome<()> {
     if stays(path) {
         return fs::write(path, bytes).map_err(|e| Problem::unwritable(path, &e));
     }
-    let mut partial = path.as_os_str().to_owned();
-    partial.push(".partial");
+    let partial = partial(path);
     let write = || -> std::io::Result<()> {
         if let Some(parent) = path.parent() {
             fs::create_dir_all(parent)?;
@@ -102,11 +108,12 @@ pub fn prepare_directory(directory: &Path) -> Outcome<()> {
 /// Files of a run directory's own.
 const OWN: [&str; 6] = [RUN, HOST, "power.csv", "lanes.csv", "stats.csv", "governor.csv"];
 
-/// Refuses an output file that is one of the files that are read.
+/// Refuses an output file that is one of the files that are read, or is one of them before it is whole.
 pub fn spare_inputs(path: &Path, inputs: &[PathBuf]) -> Outcome<()> {
     // What is not there yet replaces nothing.
-    let Ok(place) = path.canonicalize() else { return Ok(()) };
-    match inputs.iter().find(|input| input.canonicalize().is_ok_and(|input| input == place)) {
+    let places = [path.canonicalize(), partial(path).canonicalize()];
+    let replaced = |input: &&PathBuf| input.canonicalize().is_ok_and(|i| places.iter().flatten().any(|p| *p == i));
+    match inputs.iter().find(replaced) {
         Some(input) => {
             let message = format!("`{}` would replace the input `{}`", path.display(), input.display());
             Err(Problem::input("file::replaces-input", message).help("write it into another file"))
@@ -259,6 +266,11 @@ mod tests {
         let inputs = [folder.path().join("gone.ptx"), job.clone()];
         let again = folder.path().join("./job.toml");
         assert_eq!(spare_inputs(&again, &inputs).unwrap_err().code(), "file::replaces-input");
+        // `job` is written as `job.partial` first.
+        let unfinished = folder.path().join("job.partial");
+        fs::write(&unfinished, "").unwrap();
+        let problem = spare_inputs(&folder.path().join("job"), &[unfinished]).unwrap_err();
+        assert_eq!(problem.code(), "file::replaces-input");
         let (trace, run) = (folder.path().join("trace.json"), folder.path().join("run.json"));
         spare_run(Some(folder.path()), Some(&trace), &inputs).unwrap();
         let problem = spare_run(Some(folder.path()), Some(&run), &inputs).unwrap_err();
