@@ -211,6 +211,7 @@ pub(crate) fn host_program(
             let compared = !job.expects.is_empty();
             let detail = match (compared, driven.differences.as_slice()) {
                 (false, _) => "no expected output is given".to_owned(),
+                (true, []) if job.expects.len() == 1 => "1 expectation holds".to_owned(),
                 (true, []) => format!("{} expectations hold", job.expects.len()),
                 (true, differences) => differences.join("; "),
             };
