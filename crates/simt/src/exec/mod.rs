@@ -95,6 +95,17 @@ pub fn step<M: GlobalAccess>(
         // SAFETY: such a level comes from `Level::detect` alone, which has found the processor's features.
         return unsafe { step_wide(warp, cta, env, effect) };
     }
+    step_portable(warp, cta, env, effect)
+}
+
+/// [`step_inline`], apart from the caller's code: several times what that has itself, and the caller seldom comes here.
+#[inline(never)]
+fn step_portable<M: GlobalAccess>(
+    warp: &mut Warp,
+    cta: &mut Cta,
+    env: &mut Env<'_, M>,
+    effect: &mut Effect,
+) -> Result<(), Box<Fault>> {
     step_inline(warp, cta, env, effect)
 }
 
