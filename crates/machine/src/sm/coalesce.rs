@@ -78,24 +78,22 @@ pub fn global(access: &Access, store: bool, out: &mut Vec<Transaction>) {
     let route = if bypass { Route::Bypass } else { Route::Global };
     let start = out.len();
     let width = access.bytes.max(1) as u64;
-    let mut last = start;
+    let (mut last, mut home) = (start, u64::MAX);
     for lane in lanes(access.global) {
         let address = access.address[lane];
-        let base = address / segment * segment;
-        let line = address / LINE * LINE;
+        let base = address & !(segment - 1);
+        let line = address & !(LINE - 1);
         // An access is aligned to its element, so that a vector of small elements may still cross a segment.
         let end = (address + width - 1).min(base + segment - 1);
         let mask = sector_mask(address - line, end - line);
-        let home = if segment == LINE { line } else { base };
-        if last < out.len() && key(&out[last], segment) == home {
-            out[last].sectors |= mask;
-        } else if let Some(i) = (start..out.len()).find(|&i| key(&out[i], segment) == home) {
-            out[i].sectors |= mask;
-            last = i;
-        } else {
-            last = out.len();
-            out.push(Transaction { line, sectors: mask, route, payload: 0 });
+        if base != home {
+            home = base;
+            last = (start..out.len()).find(|&i| key(&out[i], segment) == home).unwrap_or(out.len());
+            if last == out.len() {
+                out.push(Transaction { line, sectors: mask, route, payload: 0 });
+            }
         }
+        out[last].sectors |= mask;
     }
     if store {
         for t in &mut out[start..] {
@@ -125,7 +123,7 @@ fn range(mask: u32, address: &[u64; 32]) -> (u64, u64) {
 /// What identifies a transaction's segment.
 #[inline(always)]
 fn key(t: &Transaction, segment: u64) -> u64 {
-    if segment == LINE { t.line } else { (t.line + t.sectors.trailing_zeros() as u64 * SECTOR) / segment * segment }
+    if segment == LINE { t.line } else { (t.line + t.sectors.trailing_zeros() as u64 * SECTOR) & !(segment - 1) }
 }
 
 #[inline(always)]
