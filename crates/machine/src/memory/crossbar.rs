@@ -9,7 +9,7 @@
 //!
 //! The queues themselves belong to the neighbours; the switch knows the head of each.
 
-use super::{Ports, ones};
+use super::{Ports, bit, ones};
 use serde::{Deserialize, Serialize};
 
 /// Arbitration state.
@@ -60,15 +60,15 @@ impl Switch {
     /// Whether the switch knows a head packet of an input.
     #[inline]
     pub fn has_head(&self, input: u32) -> bool {
-        self.heads >> input & 1 != 0
+        self.heads & bit(input) != 0
     }
 
     /// A packet has become the head of an input.
     #[inline]
     pub fn offer(&mut self, input: u32, head: Head) {
-        self.heads |= 1 << input;
-        self.wants[head.output as usize] |= 1 << input;
-        self.wanted |= 1 << head.output;
+        self.heads |= bit(input);
+        self.wants[head.output as usize] |= bit(input);
+        self.wanted |= bit(head.output);
         self.left[input as usize] = head.flits.max(1);
     }
 
@@ -87,30 +87,30 @@ impl Switch {
         for output in ones(wanted) {
             let o = output as usize;
             let wants = self.wants[o] & !moved;
-            let input = if self.held >> output & 1 != 0 {
+            let input = if self.held & bit(output) != 0 {
                 u32::from(self.priority[o])
             } else {
                 if wants == 0 || !accepts(context, output) {
                     continue;
                 }
-                let ahead = wants & (Ports::MAX << self.priority[o]);
+                let ahead = wants & bit(self.priority[o].into()).wrapping_neg();
                 (if ahead != 0 { ahead } else { wants }).trailing_zeros()
             };
             flits += 1;
-            moved |= 1 << input;
+            moved |= bit(input);
             let left = &mut self.left[input as usize];
             *left -= 1;
             if *left != 0 {
-                self.held |= 1 << output;
+                self.held |= bit(output);
                 self.priority[o] = input as u8;
                 continue;
             }
-            self.held &= !(1 << output);
+            self.held &= !bit(output);
             self.priority[o] = if input + 1 == self.left.len() as u32 { 0 } else { input as u8 + 1 };
-            self.heads &= !(1 << input);
-            self.wants[o] &= !(1 << input);
+            self.heads &= !bit(input);
+            self.wants[o] &= !bit(input);
             if self.wants[o] == 0 {
-                self.wanted &= !(1 << output);
+                self.wanted &= !bit(output);
             }
             if let Some(head) = deliver(context, input, output) {
                 self.offer(input, head);

@@ -5,7 +5,7 @@ use super::layout::Layout;
 use super::packet::{Answer, AtomicMemory, Atomics};
 use super::slice::{Burst, Fill, Slice, Surroundings};
 use super::timing::Command;
-use super::{MemoryState, NEVER, ones};
+use super::{MemoryState, NEVER, Ports, bit, ones};
 use crate::activity::MemEvent;
 use crate::message::{Femtoseconds, Inbox, Reply, ReplyKind, Traffic};
 
@@ -97,10 +97,11 @@ impl MemoryState {
             per_sm: &mut self.per_sm,
             memory,
         };
-        for (number, slice) in self.slices.iter_mut().enumerate() {
-            if SKIP && self.slice_wakes[number] > now {
-                continue;
-            }
+        // Which slices have something to do cannot be foreseen, how many can.
+        let due = self.slice_wakes.iter().rev().fold(0, |due, &wake| due << 1 | Ports::from(!SKIP || wake <= now));
+        for number in ones(due) {
+            let number = number as usize;
+            let slice = &mut self.slices[number];
             self.slice_wakes[number] = slice.cycle(&mut surroundings);
             if let Some(access) = slice.to_dram.front() {
                 let wake = &mut self.channel_wakes[number / layout.sub_partitions as usize];
@@ -119,7 +120,7 @@ impl MemoryState {
         for sm in ones(self.travelling) {
             if let Some(packet) = self.wires[sm as usize].front().filter(|packet| packet.ready <= now) {
                 self.requests.offer(sm, Head { output: packet.slice.into(), flits: packet.flits });
-                self.travelling &= !(1 << sm);
+                self.travelling &= !bit(sm);
             }
         }
         let arrival = now + layout.noc_latency * self.noc.period();
@@ -161,7 +162,7 @@ impl MemoryState {
                 slice.input.push(packet);
                 let next = wire.front()?;
                 if next.ready > now {
-                    **travelling |= 1 << sm;
+                    **travelling |= bit(sm);
                     return None;
                 }
                 Some(Head { output: next.slice.into(), flits: next.flits })

@@ -250,7 +250,7 @@ impl MemoryState {
                 packet.sm = sm as u8;
                 let wire = &mut self.wires[sm];
                 if wire.is_empty() {
-                    self.travelling |= 1 << sm;
+                    self.travelling |= bit(sm as u32);
                 }
                 wire.push(packet);
             }
@@ -317,6 +317,13 @@ impl MemoryState {
 /// Earliest of some times.
 fn soonest(times: &[Femtoseconds]) -> Femtoseconds {
     times.iter().fold(NEVER, |a, &b| a.min(b))
+}
+
+/// The mask of one port. A shift of two words by a variable number is a dozen instructions.
+#[inline(always)]
+fn bit(port: u32) -> Ports {
+    let half = 1u64 << (port % 64);
+    if port < 64 { Ports::from(half) } else { Ports::from(half) << 64 }
 }
 
 /// Positions of the ones of a mask, lowest first.
