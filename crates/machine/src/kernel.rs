@@ -24,6 +24,7 @@ pub const PORTS: usize = 3;
 
 /// Static facts of one instruction.
 #[derive(Clone, Debug)]
+#[repr(align(64))] // in one line of the host's cache
 pub struct Op {
     /// Port.
     pub port: Port,

@@ -66,9 +66,10 @@ enum Outcome {
     PassedOver,
 }
 
-/// Slots of a calendar for instructions that take at most so many cycles, stages and split instructions apart.
-fn slots(longest: u32) -> usize {
-    (longest + MOST_STAGES + OVERHEAD as u32 + 1).next_power_of_two() as usize
+/// Slots of a calendar for instructions that take at most so many cycles, split instructions apart, and so many stages
+/// more.
+fn slots(longest: u32, stages: u32) -> usize {
+    (longest + stages + OVERHEAD as u32 + 1).next_power_of_two() as usize
 }
 
 impl Alus {
@@ -87,7 +88,7 @@ impl Alus {
         let of_port = [Port::Sp, Port::Sfu].map(|port| of(port).fold(0, |m, i| m | 1 << i));
         let buses = spec.result_buses.clamp(1, count);
         let longest = spec.op.all().iter().map(|t| t.latency + t.initiation).max().unwrap_or(0);
-        let slots = slots(longest);
+        let slots = slots(longest, MOST_STAGES);
         Alus {
             units,
             count,
@@ -106,10 +107,10 @@ impl Alus {
     /// Prepares for a kernel whose instructions take an SP or SFU for no more than so many cycles.
     pub fn begin(&mut self, longest: u32) {
         debug_assert_eq!(self.in_flight, 0, "a launch ends with its last instruction");
-        self.last_slot = slots(longest).min(self.leaving.len()) - 1;
+        self.last_slot = slots(longest, self.extra as u32).min(self.leaving.len()) - 1;
     }
 
-    /// Adds pipeline stages to the SPs.
+    /// Adds pipeline stages to the SPs, from the next launch on.
     pub fn add_stages(&mut self, stages: u32) {
         self.extra = stages.min(MOST_STAGES) as u64;
     }

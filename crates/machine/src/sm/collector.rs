@@ -9,6 +9,7 @@ use crate::kernel::{Kernel, PORTS, Port, turned};
 use crate::spec::Spec;
 use crate::table::Table;
 use serde::{Deserialize, Serialize};
+use std::hint::select_unpredictable;
 
 /// A warp instruction on its way through the pipeline: instruction, warp slot, lanes, and for memory instructions the
 /// access list in the load/store unit. Two words, so that it travels in registers.
@@ -282,8 +283,10 @@ impl Collector {
 
     #[inline(always)]
     fn pop(&mut self, at: usize) {
-        self.heads[at] = (self.heads[at] + 1) % MOST_ENTRIES as u8;
         self.held[at] -= 1;
+        // An empty queue begins anew, so that a short one stays in a line of the host's cache.
+        let next = (self.heads[at] + 1) % MOST_ENTRIES as u8;
+        self.heads[at] = select_unpredictable(self.held[at] == 0, 0, next);
     }
 
     /// Banks of a warp's registers; `set`: of those of warp slot 0.
