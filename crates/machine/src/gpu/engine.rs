@@ -116,13 +116,35 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
+/// An SM and its mail.
+struct Cell<'a> {
+    sm: &'a mut Sm,
+    mail: &'a mut Exchange,
+}
+
+/// All SMs, as the loop's own thread sees them.
+struct Cells<'a> {
+    all: &'a [Mutex<Cell<'a>>],
+    /// The same, if there is no other thread: a lock costs as much as dozens of instructions.
+    kept: Vec<MutexGuard<'a, Cell<'a>>>,
+}
+
+impl<'a> Cells<'a> {
+    #[inline]
+    fn with<R>(&mut self, i: usize, f: impl FnOnce(&mut Cell<'a>) -> R) -> R {
+        match self.kept.get_mut(i) {
+            Some(cell) => f(cell),
+            None => f(&mut lock(&self.all[i])),
+        }
+    }
+}
+
 /// What all threads see.
 ///
 /// SMs of a window are claimed one by one, each thread's own share first: a thread that the host does not let run
 /// holds nobody up, because the others do its part.
 struct Shared<'a> {
-    sms: &'a [Mutex<&'a mut Sm>],
-    exchanges: &'a [Mutex<Exchange>],
+    cells: &'a [Mutex<Cell<'a>>],
     /// The lanes' memories, and each SM's lane.
     memories: Vec<&'a RwLock<GlobalMemory>>,
     lane_of: [u8; 64],
@@ -132,6 +154,10 @@ struct Shared<'a> {
     ran: AtomicU32,
     /// End of the window. Changes only while no SM is claimed.
     until: AtomicU64,
+    /// Shares are run from their ends. Changes when `until` does.
+    backwards: AtomicBool,
+    /// The last SM of each thread's share, where there are several.
+    lasts: u64,
     /// Where all SMs cut a sample on their way, or 0.
     cut: AtomicU64,
     generation: AtomicU64,
@@ -162,16 +188,29 @@ impl Shared<'_> {
     fn run_claimed(&self, own: u64, effect: &mut Effect) {
         loop {
             let left = self.unclaimed.load(Ordering::Acquire);
-            let first = if left & own != 0 { left & own } else { left };
-            if first == 0 {
+            if left == 0 {
                 return;
             }
-            let bit = first & first.wrapping_neg();
-            if self.unclaimed.fetch_and(!bit, Ordering::AcqRel) & bit != 0 {
-                let i = bit.trailing_zeros() as usize;
-                self.run_one(i, &self.read(self.lane_of[i]), effect);
+            let i = self.next_of(left, own);
+            if self.unclaimed.fetch_and(!(1 << i), Ordering::AcqRel) >> i & 1 != 0 {
+                self.run_one(&mut lock(&self.cells[i]), &self.read(self.lane_of[i]), effect);
                 self.ran.fetch_add(1, Ordering::Release);
             }
+        }
+    }
+
+    /// Which of some SMs a thread with this share runs next. Forth in one window and back in the other: what the last SMs
+    /// have left in the host's caches is still there when they go on. The last of each share comes at its end both times,
+    /// so that it is always the same one that others take over.
+    fn next_of(&self, left: u64, own: u64) -> usize {
+        let one = |from: u64, back: bool| if back { from.leading_zeros() ^ 63 } else { from.trailing_zeros() } as usize;
+        let inner = left & own & !self.lasts;
+        if inner != 0 {
+            one(inner, self.backwards.load(Ordering::Relaxed))
+        } else if left & own != 0 {
+            one(left & own, false)
+        } else {
+            one(if left & self.lasts != 0 { left & self.lasts } else { left }, true)
         }
     }
 
@@ -180,15 +219,14 @@ impl Shared<'_> {
     }
 
     /// Runs one SM to the end of the window.
-    fn run_one(&self, i: usize, memory: &GlobalMemory, effect: &mut Effect) {
-        let mut sm = lock(&self.sms[i]);
-        let mut x = lock(&self.exchanges[i]);
+    fn run_one(&self, cell: &mut Cell<'_>, memory: &GlobalMemory, effect: &mut Effect) {
+        let Cell { sm, mail: x } = cell;
         let cut = self.cut.load(Ordering::Relaxed);
         if cut != 0 {
-            sm.run(cut, &mut x, memory, effect);
+            sm.run(cut, x, memory, effect);
             x.sample = Some(sm.take_activity());
         }
-        sm.run(self.until.load(Ordering::Relaxed), &mut x, memory, effect);
+        sm.run(self.until.load(Ordering::Relaxed), x, memory, effect);
         x.next_time = sm.next_time();
         x.quiet = sm.quiet();
         x.warp_instructions = sm.counts.counters.warp_instructions;
@@ -224,24 +262,28 @@ impl Engine<'_, '_> {
         for (number, lane) in self.lanes.iter().enumerate() {
             bits(lane.sms).for_each(|sm| lane_of[sm] = number as u8);
         }
-        let cells: Vec<Mutex<&mut Sm>> = sms.iter_mut().map(Mutex::new).collect();
-        let shared = Shared {
-            sms: &cells,
-            exchanges,
-            memories: self.lanes.iter().map(|lane| lane.memory).collect(),
-            lane_of,
-            unclaimed: AtomicU64::new(0),
-            ran: AtomicU32::new(0),
-            until: AtomicU64::new(0),
-            cut: AtomicU64::new(0),
-            generation: AtomicU64::new(0),
-            quit: AtomicBool::new(false),
-        };
         let all = u64::MAX >> (64 - count);
         let share = count.div_ceil(threads.clamp(1, count));
         let workers = count.div_ceil(share) - 1;
         // This thread's share is the last and smallest: it has the memory side as well.
         let own = |i: usize| all >> (count - share.min(count)) << ((workers - i) * share) & all;
+        let lasts = (0..=workers).filter(|_| workers > 0).fold(0, |m, i| m | 1 << 63 >> own(i).leading_zeros());
+        let mut mail: Vec<MutexGuard<'_, Exchange>> = exchanges.iter().map(lock).collect();
+        let cell = |(sm, mail)| Mutex::new(Cell { sm, mail });
+        let cells: Vec<Mutex<Cell<'_>>> = sms.iter_mut().zip(mail.iter_mut().map(|x| &mut **x)).map(cell).collect();
+        let shared = Shared {
+            cells: &cells,
+            memories: self.lanes.iter().map(|lane| lane.memory).collect(),
+            lane_of,
+            unclaimed: AtomicU64::new(0),
+            ran: AtomicU32::new(0),
+            until: AtomicU64::new(0),
+            backwards: AtomicBool::new(false),
+            lasts,
+            cut: AtomicU64::new(0),
+            generation: AtomicU64::new(0),
+            quit: AtomicBool::new(false),
+        };
         std::thread::scope(|scope| {
             for i in 1..=workers {
                 let (shared, own) = (&shared, own(i));
@@ -255,6 +297,10 @@ impl Engine<'_, '_> {
                 window: self.window,
                 outboxes: exchanges.iter().map(|_| Outbox::roomy()).collect(),
                 inboxes: exchanges.iter().map(|_| Inbox::roomy()).collect(),
+                cells: Cells {
+                    all: &cells,
+                    kept: if workers == 0 { cells.iter().map(lock).collect() } else { Vec::new() },
+                },
                 shared: &shared,
                 workers,
                 own: own(0),
@@ -298,6 +344,7 @@ struct Turn<'a, 'b, 'l> {
     outboxes: Vec<Outbox>,
     inboxes: Vec<Inbox>,
     shared: &'a Shared<'b>,
+    cells: Cells<'b>,
     workers: usize,
     /// The SMs that this thread runs first.
     own: u64,
@@ -314,25 +361,26 @@ struct Turn<'a, 'b, 'l> {
 }
 
 impl Turn<'_, '_, '_> {
-    fn progress(&self) -> Progress {
+    fn progress(&mut self) -> Progress {
         let grids = self.lanes.iter().filter_map(|lane| Some(lane.dispatcher.as_ref()?.progress()));
         let (ctas_done, ctas) = grids.fold((0, 0), |sum, grid| (sum.0 + grid.0, sum.1 + grid.1));
-        let warp_instructions = self.shared.exchanges.iter().map(|x| lock(x).warp_instructions).sum();
+        let warp_instructions = (0..self.inboxes.len()).map(|i| self.cells.with(i, |c| c.mail.warp_instructions)).sum();
         Progress { time: *self.now, ctas_done, ctas, warp_instructions, ..Progress::default() }
     }
 
     /// Reads the state of all SMs' mail.
     fn look_around(&mut self) {
         self.next.clear();
-        for (i, x) in self.shared.exchanges.iter().enumerate() {
-            let x = lock(x);
-            let mail = x.inbox.replies.first().map(|r| r.time);
-            let start = x.starts.first().map(|s| s.time);
-            let heap = x.heap_results.first().map(|h| h.time);
-            self.next.push(mail.into_iter().chain(start).chain(heap).fold(x.next_time, u64::min));
-            if x.quiet && !x.waiting() {
-                self.quiet |= 1 << i;
-            }
+        for i in 0..self.inboxes.len() {
+            self.cells.with(i, |Cell { mail: x, .. }| {
+                let mail = x.inbox.replies.first().map(|r| r.time);
+                let start = x.starts.first().map(|s| s.time);
+                let heap = x.heap_results.first().map(|h| h.time);
+                self.next.push(mail.into_iter().chain(start).chain(heap).fold(x.next_time, u64::min));
+                if x.quiet && !x.waiting() {
+                    self.quiet |= 1 << i;
+                }
+            });
         }
     }
 
@@ -347,10 +395,16 @@ impl Turn<'_, '_, '_> {
     fn run_sms(&mut self, mask: u64, until: Femtoseconds, beside: Option<Femtoseconds>) -> bool {
         let s = self.shared;
         s.until.store(until, Ordering::Relaxed);
+        s.backwards.store(!s.backwards.load(Ordering::Relaxed), Ordering::Relaxed);
         if self.workers == 0 || mask.count_ones() < 2 {
             for (number, lane) in self.lanes.iter().enumerate() {
                 let memory = s.read(number as u8);
-                bits(mask & lane.sms).for_each(|i| s.run_one(i, &memory, &mut self.effect));
+                let mut left = mask & lane.sms;
+                while left != 0 {
+                    let i = s.next_of(left, self.own);
+                    left ^= 1 << i;
+                    self.cells.with(i, |cell| s.run_one(cell, &memory, &mut self.effect));
+                }
             }
             return false;
         }
@@ -483,7 +537,6 @@ impl Turn<'_, '_, '_> {
     /// Takes what the SMs sent: stores reach memory in SM order, CTA ends and heap calls in (time, SM) order. Returns the
     /// earliest fault and its lane.
     fn collect(&mut self, mask: u64, end: Femtoseconds) -> Option<(usize, Box<Fault>)> {
-        let exchanges = self.shared.exchanges;
         let mut fault: Option<(Femtoseconds, usize, Box<Fault>)> = None;
         let mut ends = std::mem::take(&mut self.ends);
         // These two are for programs that print or allocate; they cost nothing otherwise.
@@ -491,22 +544,25 @@ impl Turn<'_, '_, '_> {
         let mut texts = Vec::new();
         let mut memories = Memories::new(self.shared);
         for i in bits(mask) {
-            let mut x = lock(&exchanges[i]);
-            self.next[i] = x.next_time;
-            self.quiet = self.quiet & !(1 << i) | (x.quiet as u64) << i;
-            if !x.log.is_empty() {
-                x.log.apply(memories.of(i));
-                x.log.clear();
-            }
-            std::mem::swap(&mut x.outbox, &mut self.outboxes[i]);
-            ends.extend(x.ended.drain(..).map(|e| (e.time, i)));
-            calls.extend(x.heap.drain(..).map(|c| (c.time, i, c)));
-            texts.extend(x.printed.drain(..).map(|(time, p)| (time, i, p)));
-            if let Some((time, f)) = x.fault.take()
-                && fault.as_ref().is_none_or(|(t, ..)| time < *t)
-            {
-                fault = Some((time, self.shared.lane_of[i] as usize, f));
-            }
+            self.cells.with(i, |Cell { mail: x, .. }| {
+                self.next[i] = x.next_time;
+                self.quiet = self.quiet & !(1 << i) | (x.quiet as u64) << i;
+                if !x.log.is_empty() {
+                    x.log.apply(memories.of(i));
+                    x.log.clear();
+                }
+                std::mem::swap(&mut x.outbox, &mut self.outboxes[i]);
+                ends.extend(x.ended.drain(..).map(|e| (e.time, i)));
+                if !(x.heap.is_empty() && x.printed.is_empty()) {
+                    calls.extend(x.heap.drain(..).map(|c| (c.time, i, c)));
+                    texts.extend(x.printed.drain(..).map(|(time, p)| (time, i, p)));
+                }
+                if let Some((time, f)) = x.fault.take()
+                    && fault.as_ref().is_none_or(|(t, ..)| time < *t)
+                {
+                    fault = Some((time, self.shared.lane_of[i] as usize, f));
+                }
+            });
         }
         ends.sort_by_key(|&(time, sm)| (time, sm));
         for (time, sm) in ends.drain(..) {
@@ -515,7 +571,7 @@ impl Turn<'_, '_, '_> {
             let rank = lane.rank(sm);
             if let Some(cta) = lane.dispatcher.as_mut().and_then(|d| d.ended(rank)) {
                 let time = (time + self.window).max(end);
-                lock(&exchanges[sm]).starts.push(CtaStart { time, cta });
+                self.cells.with(sm, |cell| cell.mail.starts.push(CtaStart { time, cta }));
                 self.announce(sm, time);
             }
         }
@@ -534,14 +590,8 @@ impl Turn<'_, '_, '_> {
             }
             let time = (time + self.window).max(end);
             let dest = call.dest;
-            lock(&exchanges[sm]).heap_results.push(HeapResult {
-                time,
-                warp: call.warp,
-                lanes: call.lanes,
-                values,
-                dest,
-                invalid,
-            });
+            let result = HeapResult { time, warp: call.warp, lanes: call.lanes, values, dest, invalid };
+            self.cells.with(sm, |cell| cell.mail.heap_results.push(result));
             self.announce(sm, time);
         }
         texts.sort_by_key(|(time, sm, _)| (*time, *sm));
@@ -563,18 +613,19 @@ impl Turn<'_, '_, '_> {
                 let owed = &mut *self.lanes[self.shared.lane_of[sm] as usize].owed;
                 *owed = owed.saturating_sub(replies as u64);
             }
-            let mut x = lock(&self.shared.exchanges[sm]);
-            if x.inbox.replies.is_empty() {
-                std::mem::swap(&mut x.inbox, inbox);
-            } else {
-                // The SM has not read its last mail: the indices of atomic results move.
-                let shift = x.inbox.atomics.len() as u32;
-                x.inbox.replies.extend(inbox.replies.drain(..).map(|mut r| {
-                    r.atomic += shift;
-                    r
-                }));
-                x.inbox.atomics.append(&mut inbox.atomics);
-            }
+            self.cells.with(sm, |Cell { mail: x, .. }| {
+                if x.inbox.replies.is_empty() {
+                    std::mem::swap(&mut x.inbox, inbox);
+                } else {
+                    // The SM has not read its last mail: the indices of atomic results move.
+                    let shift = x.inbox.atomics.len() as u32;
+                    x.inbox.replies.extend(inbox.replies.drain(..).map(|mut r| {
+                        r.atomic += shift;
+                        r
+                    }));
+                    x.inbox.atomics.append(&mut inbox.atomics);
+                }
+            });
         }
     }
 }

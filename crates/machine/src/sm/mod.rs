@@ -403,8 +403,11 @@ impl Sm {
             }
         }
         x.inbox.atomics.clear();
-        self.starts.extend(x.starts.drain(..));
-        self.heap_results.extend(x.heap_results.drain(..));
+        if !(x.starts.is_empty() && x.heap_results.is_empty()) {
+            seldom();
+            self.starts.extend(x.starts.drain(..));
+            self.heap_results.extend(x.heap_results.drain(..));
+        }
     }
 
     /// What is counted in every cycle, stepped or not.
