@@ -1,8 +1,9 @@
 //! What the hook objects share: which lanes an instruction uses, and what is counted.
 
+use super::modes::{Mode, Modes, numbers};
 use crate::lanes::{IdlePeriods, Occupancy, Scope};
 use serde::{Deserialize, Serialize};
-use warpwatt_machine::activity::{LaneResidency, LaneState};
+use warpwatt_machine::activity::{LANE_STATES, LaneResidency, LaneState};
 use warpwatt_machine::hooks::{Report, StartQuery};
 use warpwatt_machine::kernel::Port;
 use warpwatt_machine::simd::Simd;
@@ -71,12 +72,23 @@ impl Pipes {
     }
 }
 
+/// Adds lanes to the counts of their modes. Gives how many.
+#[inline]
+fn add(counted: &mut [u64; LANE_STATES], modes: Modes) -> u64 {
+    let [vs05, vs03, pg, _] = numbers([modes.vs05, modes.vs03, modes.pg, 0]);
+    for (mode, lanes) in Mode::ALL.into_iter().zip([vs05, vs03, pg]) {
+        counted[mode.state() as usize] += lanes;
+    }
+    vs05 + vs03 + pg
+}
+
 /// What is counted.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Counts {
     /// Lane-cycles and transitions that have not been taken, by pipe.
     residency: Vec<LaneResidency>,
-    idle: [IdlePeriods; 2],
+    /// Idle periods, by pipe.
+    idle: Vec<IdlePeriods>,
     /// SFU lane-cycles before this cycle have been taken.
     sfu_taken: u64,
 }
@@ -84,7 +96,8 @@ pub struct Counts {
 impl Counts {
     /// Nothing yet, of these pipes.
     pub fn of(pipes: &Pipes) -> Counts {
-        Counts { residency: vec![LaneResidency::default(); pipes.count()], ..Counts::default() }
+        let idle = vec![IdlePeriods::default(); pipes.count()];
+        Counts { residency: vec![LaneResidency::default(); pipes.count()], idle, sfu_taken: 0 }
     }
 
     /// Lane-cycles of a pipe.
@@ -93,20 +106,16 @@ impl Counts {
         &mut self.residency[pipe]
     }
 
-    /// Lanes that enter a sleep state.
+    /// Lanes that enter modes.
     #[inline]
-    pub fn enter(&mut self, pipe: usize, state: LaneState, lanes: u32) {
-        if lanes != 0 {
-            self.residency[pipe].entries[state as usize] += u64::from(lanes.count_ones());
-        }
+    pub fn enter(&mut self, pipe: usize, modes: Modes) {
+        add(&mut self.residency[pipe].entries, modes);
     }
 
-    /// Lanes that pay for leaving a sleep state.
+    /// Lanes that pay for leaving modes. Gives how many.
     #[inline]
-    pub fn leave(&mut self, pipe: usize, state: LaneState, lanes: u32) {
-        if lanes != 0 {
-            self.residency[pipe].wakes[state as usize] += u64::from(lanes.count_ones());
-        }
+    pub fn leave(&mut self, pipe: usize, modes: Modes) -> u64 {
+        add(&mut self.residency[pipe].wakes, modes)
     }
 
     /// Takes lane-cycles and transitions, of INT and FP lanes.
@@ -121,8 +130,8 @@ impl Counts {
 
     /// Lanes whose idle period ends.
     #[inline]
-    pub fn period(&mut self, pipes: &Pipes, pipe: usize, cycles: u64, lanes: u64) {
-        self.idle[pipes.places(pipe)].iter_mut().for_each(|i| i.add(cycles, lanes));
+    pub fn period(&mut self, pipe: usize, cycles: u64, lanes: u64) {
+        self.idle[pipe].add(cycles, lanes);
     }
 
     /// SFU lane-cycles since they were last taken: always on.
@@ -143,10 +152,14 @@ impl Counts {
         let mut all = self.clone();
         for (pipe, lanes) in idle_from.enumerate() {
             for (lanes, from) in lanes.filter(|entry| entry.1 < now) {
-                all.period(pipes, pipe, now - from, lanes.count_ones().into());
+                all.period(pipe, now - from, lanes.count_ones().into());
             }
         }
-        for (idle, name) in all.idle.iter().zip(["int", "fp"]) {
+        let mut of_place: [IdlePeriods; 2] = Default::default();
+        for (pipe, idle) in all.idle.iter().enumerate() {
+            of_place[pipes.places(pipe)].iter_mut().for_each(|place| place.join(idle));
+        }
+        for (idle, name) in of_place.iter().zip(["int", "fp"]) {
             report.add_histogram(&format!("idle.{name}"), &idle.bins);
             report.add(&format!("idle_cycles.{name}"), idle.cycles);
         }

@@ -88,10 +88,11 @@ impl Books {
         let mode = self.sleeps(pipes, pipe, g, now);
         g.taken_as = None;
         if let Some(mode) = mode {
-            self.counts.enter(pipe, mode.state(), g.lanes);
-            self.counts.leave(pipe, mode.state(), g.lanes);
+            let counted = self.counts.of_pipe(pipe);
+            counted.entries[mode.state() as usize] += g.count();
+            counted.wakes[mode.state() as usize] += g.count();
         }
-        self.counts.period(pipes, pipe, now - g.idle_from, g.count());
+        self.counts.period(pipe, now - g.idle_from, g.count());
     }
 
     /// Counts the cycles before `now` in which lanes have worked.

@@ -2,6 +2,7 @@
 
 use super::counters::{Counters, Learn};
 use super::fsm::Goal;
+use super::modes::numbers;
 use super::switch::{GATE, LONG, Rules, WORTH};
 use serde::{Deserialize, Serialize};
 
@@ -48,8 +49,9 @@ impl Memory {
         } else {
             self.switching & if length > GATE { self.confident } else { !self.confident }
         };
-        estimates.right += u64::from((lanes & right).count_ones());
-        estimates.all += u64::from(lanes.count_ones());
+        let [right, all, ..] = numbers([lanes & right, lanes, 0, 0]);
+        estimates.right += right;
+        estimates.all += all;
         let decided = |from| rules.learn == Learn::All || length >= from;
         if length >= WORTH {
             self.switch.up(lanes, &rules.switch);
@@ -60,15 +62,17 @@ impl Memory {
         }
         if length > GATE {
             self.confidence.up(lanes, &rules.confidence);
-        } else if length < GATE {
-            let in_vain = if rules.goal == Goal::Performance { lanes & self.gated } else { 0 };
-            self.confidence.reset(in_vain);
-            // With the window a lane may have been gated in a shorter period.
-            let concerned = if decided(WORTH) { lanes } else { lanes & self.gated };
-            self.confidence.down(concerned & !in_vain, &rules.confidence);
-        }
-        if length > GATE || length < GATE && (decided(WORTH) || self.gated & lanes != 0) {
             self.confident = self.confidence.high(&rules.confidence);
+        } else if length < GATE {
+            // With the window a lane may have been gated in a shorter period.
+            let gated = lanes & self.gated;
+            let concerned = if decided(WORTH) { lanes } else { gated };
+            if concerned != 0 {
+                let in_vain = if rules.goal == Goal::Performance { gated } else { 0 };
+                self.confidence.reset(in_vain);
+                self.confidence.down(concerned & !in_vain, &rules.confidence);
+                self.confident = self.confidence.high(&rules.confidence);
+            }
         }
         self.gated &= !lanes;
     }

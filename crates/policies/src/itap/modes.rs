@@ -120,6 +120,12 @@ impl Modes {
         [(Mode::Vs05, self.vs05), (Mode::Vs03, self.vs03), (Mode::Pg, self.pg)]
     }
 
+    /// Lanes that are not in the same mode in another one.
+    #[inline]
+    pub fn apart(self, other: Modes) -> u32 {
+        (self.vs05 ^ other.vs05) | (self.vs03 ^ other.vs03) | (self.pg ^ other.pg)
+    }
+
     /// The deepest mode of some lanes.
     #[inline]
     pub fn deepest(self, lanes: u32) -> Option<Mode> {
@@ -137,10 +143,32 @@ impl Modes {
     }
 }
 
+/// How many lanes each of four masks has. No branches, and two at a time: the host may have no instruction for it.
+#[inline(always)]
+pub fn numbers([a, b, c, d]: [u32; 4]) -> [u64; 4] {
+    let two = |low: u32, high: u32| {
+        let ones = u64::from(low) | u64::from(high) << 32;
+        let pairs = ones - (ones >> 1 & 0x5555_5555_5555_5555);
+        let fours = (pairs & 0x3333_3333_3333_3333) + (pairs >> 2 & 0x3333_3333_3333_3333);
+        let eights = (fours + (fours >> 4)) & 0x0f0f_0f0f_0f0f_0f0f;
+        // The last byte of each half becomes the sum of its bytes.
+        let sums = eights.wrapping_mul(0x0101_0101);
+        [sums >> 24 & 0xff, sums >> 56]
+    };
+    let ([a, b], [c, d]) = (two(a, b), two(c, d));
+    [a, b, c, d]
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::lanes::{Occupancy, Scope, Setup};
+
+    #[test]
+    fn lanes_are_counted() {
+        assert_eq!(numbers([0, u32::MAX, 0xf000_0001, 0x7fff_fffe]), [0, 32, 5, 30]);
+        assert_eq!(numbers([u32::MAX, 0, 0x8421_8421, 0xffff]), [32, 0, 8, 16]);
+    }
 
     #[test]
     fn table_4_follows_from_equation_1() {

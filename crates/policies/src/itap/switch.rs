@@ -11,8 +11,8 @@ use super::counters::{Learn, Rules as CounterRules};
 use super::frame::{Counts, Pipes};
 use super::fsm::{self, Goal, Seen, Wake};
 use super::memory::{Estimates, Memory};
-use super::modes::Modes;
-use super::times::Times;
+use super::modes::{Modes, numbers};
+use super::times::{Soon, Times};
 use super::window::{MOST_UNITS, Sight, Single, Unit, WINDOW, within};
 use crate::lanes::Setup;
 use crate::policy_choices;
@@ -88,7 +88,7 @@ struct Line {
     /// Lanes that wake up, by the mode that they leave.
     waking: Modes,
     /// When they are awake.
-    awake_at: Times,
+    awake_at: Soon,
     /// Lanes that an instruction wants, and the cycle in which it can start: until then they stay awake.
     held: u32,
     held_until: u64,
@@ -126,36 +126,30 @@ impl Line {
             return now;
         }
         let asleep = self.applied.deepest(lanes).map_or(now, |mode| now + mode.wake_up());
-        self.awake_at.among(lanes).fold(asleep, |ready, (_, at)| ready.max(at))
+        self.awake_at.last(lanes, now).max(asleep)
     }
 
     /// Lanes have worked up to this cycle, by themselves, and the others sleep as deep as they will: if they now work on, nothing
     /// else changes.
     #[inline]
     fn goes_on(&self, lanes: u32) -> bool {
-        self.doing.working == lanes
-            && self.held == 0
-            && (self.own.all() == 0 || self.own.vs05 == 0 && !self.parted)
-            && self.waking == Modes::default()
-            && self.doing.applied == self.applied
-            && self.doing.waking == self.waking
+        let Doing { applied, waking, working } = self.doing;
+        // Together: which of them it is cannot be foreseen.
+        let other = (working ^ lanes) | self.held | self.waking.all() | waking.all() | applied.apart(self.applied);
+        other == 0 && self.sleeps_on()
     }
 
     /// An instruction wants lanes, and can start on them from a later cycle on.
     fn want(&mut self, now: u64, lanes: u32, ready: u64) {
         (self.held, self.held_until) = (lanes, ready);
-        self.wanted.set(lanes & !self.wanted.lanes(), now);
+        self.wanted.raise(lanes & !self.wanted.lanes(), now);
         self.calm_until = now;
     }
 
     /// Lanes begin to wake up out of these modes. Gives the modes that they pay for.
     fn wake(&mut self, now: u64, modes: Modes) -> Modes {
         let lanes = modes.all();
-        for (mode, lanes) in modes.each() {
-            if lanes != 0 {
-                self.awake_at.set(lanes, now + mode.wake_up());
-            }
-        }
+        modes.each().iter().for_each(|(mode, lanes)| self.awake_at.set(*lanes, now + mode.wake_up()));
         self.waking = self.waking.with(modes);
         self.parted = true;
         let owed = self.owed.among(lanes);
@@ -170,15 +164,14 @@ impl Line {
     fn unite(&mut self, rules: &Rules, pipe: usize, counts: &mut Counts) {
         self.parted = false;
         let (before, after) = (self.applied, self.own.united(|lanes| rules.setup.widen(lanes)));
-        if after == before {
+        if after.apart(before) == 0 {
             return;
         }
-        for ((mode, from), (_, to)) in before.each().into_iter().zip(after.each()) {
-            counts.enter(pipe, mode.state(), to & !from);
-        }
+        let entered =
+            Modes { vs05: after.vs05 & !before.vs05, vs03: after.vs03 & !before.vs03, pg: after.pg & !before.pg };
+        counts.enter(pipe, entered);
         if rules.rising == Rising::Each {
-            let rise = Modes { pg: before.pg & !after.pg, vs03: before.vs03 & after.vs05, vs05: 0 };
-            rise.each().iter().for_each(|(mode, lanes)| counts.leave(pipe, mode.state(), *lanes));
+            counts.leave(pipe, Modes { pg: before.pg & !after.pg, vs03: before.vs03 & after.vs05, vs05: 0 });
             self.owed = after;
         }
         self.owed = self.owed.deepened(after);
@@ -186,9 +179,30 @@ impl Line {
         self.memory.gated |= after.pg;
     }
 
+    /// What the lanes do from cycle `now` on; these are idle in it.
+    #[inline]
+    fn does(&mut self, rules: &Rules, pipes: &Pipes, pipe: usize, counts: &mut Counts, now: u64, idle: u32) {
+        let working = !idle & pipes.simd.all();
+        let before = self.doing;
+        if (working ^ before.working) | self.applied.apart(before.applied) | self.waking.apart(before.waking) != 0 {
+            self.count(rules, pipes, pipe, counts, now);
+            self.doing = Doing { applied: self.applied, waking: self.waking, working };
+        }
+    }
+
+    /// Sleeping lanes stay in their modes, but for what the window says.
+    #[inline]
+    fn sleeps_on(&self) -> bool {
+        self.own.all() == 0 || self.own.vs05 == 0 && !self.parted
+    }
+
     /// What the window shows changes something: lanes go deeper or wake up, or a group's mode is looked at again.
     #[inline]
     fn heeds(&self, ahead: [u32; WINDOW], wake: Wake) -> bool {
+        // Most often all lanes are on.
+        if self.own.all() == 0 {
+            return false;
+        }
         let any = ahead.iter().fold(0, |any, lanes| any | lanes);
         let concerned = self.own.vs05 != 0 || self.applied.all() & any != 0;
         concerned
@@ -198,21 +212,18 @@ impl Line {
             })
     }
 
-    /// The next cycle after `now` in which something changes by itself. `now` is behind us; these lanes were idle in it.
+    /// The next cycle after `now` in which something changes by itself. `now` is behind us; `idle`: the first one after it
+    /// in which lanes that work are idle.
     #[inline]
-    fn next_change(&self, now: u64, idle: u32) -> u64 {
-        let mut next = if self.waking.all() != 0 { self.awake_at.next(u32::MAX, now) } else { u64::MAX };
-        let working = !idle & !self.sleepy();
-        if working != 0 {
-            next = next.min(self.idle_from.next(working, now));
-        }
-        if self.held != 0 && self.held_until > now {
+    fn next_change(&self, now: u64, idle: u64) -> u64 {
+        let mut next = idle.min(self.awake_at.next(now));
+        if self.held != 0 {
             next = next.min(self.held_until);
         }
         let longer = self.own.vs05 & self.memory.switching;
         if longer != 0 {
-            let four = self.idle_from.among(longer).map(|(_, from)| (from + LONG).max(now + 1));
-            next = next.min(four.min().unwrap_or(u64::MAX));
+            let four = self.idle_from.first(longer, 0) + LONG;
+            next = next.min(four.max(now + 1));
         }
         next
     }
@@ -222,28 +233,23 @@ impl Line {
         let Doing { applied, waking, working } = self.doing;
         let cycles = now - self.counted;
         self.counted = now;
-        let (as_mode, as_waking) = match rules.waking {
+        let (as_mode, waking) = match rules.waking {
             Waking::Mode => (applied.with(waking), 0),
-            Waking::On => (applied, waking.all()),
+            Waking::On => (applied, waking.all().count_ones().into()),
         };
-        let (there, width) = (pipes.simd.all(), pipes.simd.width());
-        // Most often it is none of them, or all.
-        let number = |lanes: u32| if lanes == there { width } else { lanes.count_ones() };
+        let [vs05, vs03, gated, working] = numbers([as_mode.vs05, as_mode.vs03, as_mode.pg, working]);
+        let on = u64::from(pipes.simd.width()) - (vs05 + vs03 + gated + waking);
         let counted = counts.of_pipe(pipe);
-        let mut on = width;
-        let mut spend = |state: LaneState, lanes: u32| {
-            if lanes & there != 0 {
-                let n = number(lanes & there);
-                on -= n;
-                counted.cycles[state as usize] += u64::from(n) * cycles;
-            }
-        };
-        spend(LaneState::Vs05, as_mode.vs05);
-        spend(LaneState::Vs03, as_mode.vs03);
-        spend(LaneState::Gated, as_mode.pg);
-        spend(LaneState::Waking, as_waking);
-        counted.cycles[LaneState::On as usize] += u64::from(on) * cycles;
-        counted.busy += u64::from(number(working & there)) * cycles;
+        for (state, lanes) in [
+            (LaneState::On, on),
+            (LaneState::Gated, gated),
+            (LaneState::Waking, waking),
+            (LaneState::Vs05, vs05),
+            (LaneState::Vs03, vs03),
+        ] {
+            counted.cycles[state as usize] += lanes * cycles;
+        }
+        counted.busy += working * cycles;
     }
 }
 
@@ -338,21 +344,19 @@ impl Switch {
     }
 
     /// What lanes do at the end of cycle `now`, after instructions have started in it.
+    #[inline(never)]
     fn cycle(&mut self, pipe: usize, now: u64, informed: bool) {
         let (rules, pipes, state) = (&self.rules, &self.pipes, &mut self.state);
         let (line, counts) = (&mut state.lines[pipe], &mut state.counts);
-        if line.waking.all() != 0 {
-            let awake = line.awake_at.reached(now);
-            line.waking = line.waking.among(!awake);
-            line.awake_at.remove(awake);
-        }
+        line.waking = line.waking.among(!line.awake_at.take(now));
         if line.held_until <= now {
             line.held = 0;
         }
-        let idle = line.idle_from.reached(now);
+        let (idle, next_idle) = line.idle_from.reached(now);
         let memory = &line.memory;
         let long = match now.checked_sub(LONG) {
-            Some(then) if memory.switching & line.own.vs05 != 0 => line.idle_from.reached(then),
+            // With the window nobody asks.
+            Some(then) if !informed && memory.switching & line.own.vs05 != 0 => line.idle_from.reached(then).0,
             _ => 0,
         };
         let seen = Seen {
@@ -371,7 +375,6 @@ impl Switch {
                 if informed { fsm::waking(modes, &seen, rules.wake).among(!seen.active) } else { Modes::default() }
             };
             let at_once = early(Modes { vs05: fresh, ..Modes::default() });
-            counts.enter(pipe, LaneState::Vs05, at_once.vs05);
             line.own = Modes {
                 vs05: (line.own.vs05 | fresh) & !(vs03 | pg | at_once.vs05),
                 vs03: line.own.vs03 | vs03,
@@ -381,17 +384,13 @@ impl Switch {
             let woken = early(line.applied).with(at_once);
             if woken.all() != 0 {
                 line.owed = line.owed.with(at_once);
-                let paid = line.wake(now, woken);
-                paid.each().iter().for_each(|(mode, lanes)| counts.leave(pipe, mode.state(), *lanes));
-                state.early += u64::from(woken.all().count_ones());
+                counts.enter(pipe, at_once);
+                // Each of them pays.
+                state.early += counts.leave(pipe, line.wake(now, woken));
             }
         }
-        let doing = Doing { applied: line.applied, waking: line.waking, working: !idle & pipes.simd.all() };
-        if doing != line.doing {
-            line.count(rules, pipes, pipe, counts, now);
-            line.doing = doing;
-        }
-        line.calm_until = line.next_change(now, idle);
+        line.does(rules, pipes, pipe, counts, now, idle);
+        line.calm_until = line.next_change(now, next_idle);
     }
 
     /// An instruction cannot start before `ready`: lanes that sleep wake up, the others wait for them.
@@ -401,8 +400,7 @@ impl Switch {
         let line = &mut state.lines[pipe];
         line.want(now, lanes, ready);
         let woken = line.applied.among(lanes);
-        let paid = line.wake(now, woken);
-        paid.each().iter().for_each(|(mode, lanes)| state.counts.leave(pipe, mode.state(), *lanes));
+        state.counts.leave(pipe, line.wake(now, woken));
         match state.free_at.get_mut(query.unit) {
             // A sub-warp keeps back those behind it in its own SP, a whole instruction all that follow.
             Some(free) if query.begins.is_none() => *free = ready,
@@ -415,11 +413,15 @@ impl Switch {
 
     /// An instruction starts.
     #[inline]
-    fn begin(&mut self, pipe: usize, now: u64, lanes: u32, busy: u64) {
+    fn begin(&mut self, pipe: usize, query: &StartQuery) {
+        let (now, lanes, busy) = (query.now, query.lanes, self.pipes.working(query));
+        if let Some(free) = self.state.free_at.get_mut(query.unit) {
+            *free = now + u64::from(query.busy);
+        }
         let line = &mut self.state.lines[pipe];
         if line.goes_on(lanes & self.pipes.simd.all()) {
             line.idle_from.raise(lanes, now + busy);
-            line.calm_until = line.idle_from.next(lanes, now);
+            line.calm_until = line.idle_from.first(lanes, now + 1);
             return;
         }
         self.begin_after(pipe, now, lanes, busy);
@@ -429,26 +431,32 @@ impl Switch {
     fn begin_after(&mut self, pipe: usize, now: u64, lanes: u32, busy: u64) {
         let state = &mut self.state;
         let line = &mut state.lines[pipe];
+        let wanted = line.wanted.lanes() & lanes;
         for (some, from) in line.idle_from.among(lanes).filter(|entry| entry.1 < now) {
-            state.counts.period(&self.pipes, pipe, now - from, some.count_ones().into());
+            state.counts.period(pipe, now - from, some.count_ones().into());
             // The length that lanes themselves have not made longer by waking up.
             let mut learn = |lanes, until: u64| {
                 line.memory.learn(lanes, until.saturating_sub(from), &self.rules, &mut state.estimates);
             };
-            line.wanted.among(some).for_each(|(lanes, since)| learn(lanes, since));
-            let others = some & !line.wanted.lanes();
-            if others != 0 {
-                learn(others, now);
+            if some & wanted != 0 {
+                line.wanted.among(some).for_each(|(lanes, since)| learn(lanes, since));
+            }
+            if some & !wanted != 0 {
+                learn(some & !wanted, now);
             }
         }
         line.idle_from.raise(lanes, now + busy);
-        if line.waking.all() != 0 {
-            line.waking = line.waking.among(!lanes);
-            line.awake_at.remove(lanes);
-        }
-        line.wanted.remove(lanes);
-        line.calm_until = now;
+        line.waking = line.waking.among(!lanes);
+        line.awake_at.remove(lanes);
+        line.wanted.remove(wanted);
         line.held = 0;
+        let (idle, next) = line.idle_from.reached(now);
+        line.calm_until = now;
+        if line.waking.all() | idle & !line.sleepy() == 0 && line.sleeps_on() {
+            // Nothing is left to decide in this cycle.
+            line.does(&self.rules, &self.pipes, pipe, &mut state.counts, now, idle);
+            line.calm_until = next;
+        }
     }
 }
 
@@ -486,7 +494,7 @@ impl Switch {
     }
 
     /// The window of cycle `now`, given its instructions.
-    #[inline(always)]
+    #[inline(never)]
     fn look(&mut self, now: u64, give: impl FnOnce(&mut Sight<'_>)) {
         self.settle(now);
         let state = &mut self.state;
@@ -552,11 +560,19 @@ impl LanesHook for Switch {
             self.refuse(pipe, query, ready);
             return ready;
         }
-        self.begin(pipe, now, lanes, self.pipes.working(query));
-        if let Some(free) = self.state.free_at.get_mut(query.unit) {
-            *free = now + u64::from(query.busy);
-        }
+        self.begin(pipe, query);
         now
+    }
+
+    fn starts_awake(&mut self, query: &StartQuery) -> bool {
+        // SFU lanes are always on.
+        let Some(pipe) = self.pipes.of(query) else { return true };
+        self.settle(query.now);
+        let awake = query.lanes & self.state.lines[pipe].sleepy() == 0;
+        if awake {
+            self.begin(pipe, query);
+        }
+        awake
     }
 
     fn held_up(&mut self, query: &StartQuery) {

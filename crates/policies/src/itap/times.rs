@@ -1,4 +1,4 @@
-//! A cycle for each of some lanes: since when they are idle, until when they wake up.
+//! A cycle for each of some lanes: since when they are idle ([`Times`]), until when they wake up ([`Soon`]).
 
 use serde::{Deserialize, Serialize};
 
@@ -24,22 +24,22 @@ impl Times {
         self.0.iter().map(move |&(of, cycle)| (of & lanes, cycle)).filter(|entry| entry.0 != 0)
     }
 
-    /// Lanes whose cycle has come.
+    /// Lanes whose cycle has come, and the first of the cycles that are to come.
     #[inline]
-    pub fn reached(&self, now: u64) -> u32 {
-        self.0.iter().fold(0, |lanes, &(of, cycle)| lanes | if cycle <= now { of } else { 0 })
+    pub fn reached(&self, now: u64) -> (u32, u64) {
+        self.0.iter().fold(
+            (0, u64::MAX),
+            |(lanes, next), &(of, cycle)| {
+                if cycle <= now { (lanes | of, next) } else { (lanes, next.min(cycle)) }
+            },
+        )
     }
 
-    /// The first cycle, after `now`, of some lanes.
+    /// The first cycle, not before `from`, of some lanes.
     #[inline]
-    pub fn next(&self, lanes: u32, now: u64) -> u64 {
-        let mut next = u64::MAX;
-        for &(of, cycle) in &self.0 {
-            if of & lanes != 0 && cycle > now {
-                next = next.min(cycle);
-            }
-        }
-        next
+    pub fn first(&self, lanes: u32, from: u64) -> u64 {
+        let own = self.0.iter().map(|&(of, cycle)| if of & lanes != 0 && cycle >= from { cycle } else { u64::MAX });
+        own.fold(u64::MAX, u64::min)
     }
 
     /// Lanes have none any more.
@@ -48,28 +48,6 @@ impl Times {
         if self.lanes() & lanes != 0 {
             self.0.iter_mut().for_each(|entry| entry.0 &= !lanes);
             self.0.retain(|entry| entry.0 != 0);
-        }
-    }
-
-    /// Lanes have this one.
-    #[inline]
-    pub fn set(&mut self, lanes: u32, cycle: u64) {
-        let (mut at, mut found) = (0, lanes == 0);
-        while let Some(entry) = self.0.get_mut(at) {
-            if entry.1 == cycle && lanes != 0 {
-                entry.0 |= lanes;
-                found = true;
-            } else {
-                entry.0 &= !lanes;
-            }
-            if entry.0 == 0 {
-                self.0.swap_remove(at);
-            } else {
-                at += 1;
-            }
-        }
-        if !found {
-            self.0.push((lanes, cycle));
         }
     }
 
@@ -83,8 +61,69 @@ impl Times {
             *own = cycle.max(*own);
             return;
         }
-        let later = self.0.iter().fold(0, |later, entry| later | if entry.1 > cycle { entry.0 } else { 0 });
-        self.set(lanes & !later, cycle);
+        // Which entries lose all of their lanes cannot be foreseen: no branches.
+        let (mut kept, mut same, mut later) = (0, usize::MAX, 0);
+        for at in 0..self.0.len() {
+            let (of, own) = self.0[at];
+            let of = if own < cycle { of & !lanes } else { of };
+            later |= if own > cycle { of } else { 0 };
+            same = if own == cycle { kept } else { same };
+            self.0[kept] = (of, own);
+            kept += (of != 0) as usize;
+        }
+        self.0.truncate(kept);
+        let lanes = lanes & !later;
+        if let Some(entry) = self.0.get_mut(same) {
+            entry.0 |= lanes;
+        } else if lanes != 0 {
+            self.0.push((lanes, cycle));
+        }
+    }
+}
+
+/// Cycles from the present one on that [`Soon`] has: a power of two, more than waking up takes.
+const SOON: usize = 4;
+
+/// Lanes, and one of the next few cycles for each, by the last bits of which they are kept. A cycle's lanes must be taken
+/// when it comes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Soon([u32; SOON]);
+
+impl Soon {
+    /// Lanes that have had none have this one.
+    #[inline]
+    pub fn set(&mut self, lanes: u32, cycle: u64) {
+        self.0[cycle as usize % SOON] |= lanes;
+    }
+
+    /// Lanes whose cycle has come: they have none any more.
+    #[inline]
+    pub fn take(&mut self, now: u64) -> u32 {
+        std::mem::take(&mut self.0[now as usize % SOON])
+    }
+
+    /// Lanes have none any more.
+    #[inline]
+    pub fn remove(&mut self, lanes: u32) {
+        self.0.iter_mut().for_each(|of| *of &= !lanes);
+    }
+
+    /// The cycles after `now` and their lanes.
+    #[inline]
+    fn after(&self, now: u64) -> impl Iterator<Item = (u32, u64)> {
+        (1..SOON as u64).map(move |n| (self.0[(now + n) as usize % SOON], now + n))
+    }
+
+    /// The first cycle after `now` that some lane has.
+    #[inline]
+    pub fn next(&self, now: u64) -> u64 {
+        self.after(now).fold(u64::MAX, |next, (of, cycle)| next.min(if of != 0 { cycle } else { u64::MAX }))
+    }
+
+    /// The last one of some lanes, `now` if they have none after it.
+    #[inline]
+    pub fn last(&self, lanes: u32, now: u64) -> u64 {
+        self.after(now).fold(now, |last, (of, cycle)| if of & lanes != 0 { cycle } else { last })
     }
 }
 
@@ -95,16 +134,27 @@ mod tests {
     #[test]
     fn each_lane_has_one_cycle() {
         let mut times = Times::of(u32::MAX, 3);
-        times.set(0xff, 9);
+        times.raise(0xff, 9);
         times.raise(0xfff, 7);
         assert_eq!(times.among(u32::MAX).collect::<Vec<_>>(), [(!0xfff, 3), (0xff, 9), (0xf00, 7)]);
-        assert_eq!([2, 3, 7, 8, 9].map(|now| times.reached(now)), [0, !0xfff, !0xff, !0xff, u32::MAX]);
-        assert_eq!((times.next(u32::MAX, 3), times.next(0xff, 3), times.next(0xff, 9)), (7, 9, u64::MAX));
+        let reached = [(0, 3), (!0xfff, 7), (!0xff, 9), (!0xff, 9), (u32::MAX, u64::MAX)];
+        assert_eq!([2, 3, 7, 8, 9].map(|now| times.reached(now)), reached);
+        assert_eq!((times.first(u32::MAX, 4), times.first(0xff, 3), times.first(0xff, 10)), (7, 9, u64::MAX));
         times.raise(0xf00, 9);
         times.remove(0xf);
         assert_eq!(times.among(0xffff).collect::<Vec<_>>(), [(0xf000, 3), (0xff0, 9)]);
         assert_eq!(times.lanes(), !0xf);
-        times.set(u32::MAX, 1);
-        assert_eq!(times, Times::of(u32::MAX, 1));
+        times.raise(0xfff, 10);
+        assert_eq!(times.among(u32::MAX).collect::<Vec<_>>(), [(!0xfff, 3), (0xfff, 10)]);
+    }
+
+    #[test]
+    fn soon_is_within_three_cycles() {
+        let mut soon = Soon::default();
+        [(1, 7), (2, 8), (4, 9)].iter().for_each(|&(lanes, cycle)| soon.set(lanes, cycle));
+        assert_eq!((soon.next(6), soon.next(7), soon.last(3, 6), soon.last(8, 6)), (7, 8, 8, 6));
+        assert_eq!((soon.take(7), soon.take(7)), (1, 0));
+        soon.remove(2);
+        assert_eq!((soon.next(7), soon.next(9), soon.last(7, 7)), (9, u64::MAX, 9));
     }
 }

@@ -141,15 +141,15 @@ pub struct Single {
     next: u32,
     /// By pipe: lanes wanted in the decision's cycle, which nobody asks for, and in those of the window.
     wanted: [[u32; WINDOW + 1]; 2],
-    /// Cycles in which instructions start, a bit each.
-    starts: u32,
+    /// The cycle in which the last one starts.
+    last: u32,
 }
 
 impl Single {
     /// Nothing is known yet. `first`: a cycle before which nothing will start.
     #[inline(always)]
     pub fn new(first: u32, scope: Scope) -> Single {
-        Single { apart: scope == Scope::Type, next: first, wanted: [[0; WINDOW + 1]; 2], starts: 0 }
+        Single { apart: scope == Scope::Type, next: first, wanted: [[0; WINDOW + 1]; 2], last: 0 }
     }
 
     /// The next instruction in order. Gives whether those behind it can be of interest.
@@ -159,9 +159,9 @@ impl Single {
         if start > END {
             return false;
         }
-        self.starts |= 1 << start;
+        self.last = start;
         self.next = start + op.busy.max(1);
-        let wanted = &mut self.wanted[(self.apart && op.fp) as usize];
+        let wanted = &mut self.wanted[(self.apart & op.fp) as usize];
         wanted[start as usize % (WINDOW + 1)] |= op.lanes;
         for cycle in start + 1..self.next.min(END + 1) {
             wanted[cycle as usize % (WINDOW + 1)] |= op.lanes;
@@ -172,7 +172,7 @@ impl Single {
     /// An instruction will start in one of the window's cycles: it gives information.
     #[inline(always)]
     pub fn known(&self) -> bool {
-        self.starts > 1
+        self.last > 0
     }
 
     /// What will happen, by pipe.

@@ -56,6 +56,9 @@ impl Setup {
     #[inline]
     pub fn widen(&self, lanes: u32) -> u32 {
         let g = self.granularity;
+        if g == u32::BITS {
+            return if lanes != 0 { u32::MAX } else { 0 };
+        }
         // Most often all are wanted.
         if g == 1 || lanes == u32::MAX {
             return lanes;
