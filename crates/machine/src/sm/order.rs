@@ -78,12 +78,14 @@ impl Order {
 pub struct ActiveSet {
     warps: u64,
     limit: u32,
+    /// How many they are: counting them is slow on hosts that have not been asked what they can do.
+    count: u32,
 }
 
 impl ActiveSet {
     /// An empty set for so many warps.
     pub fn new(limit: u32) -> ActiveSet {
-        ActiveSet { warps: 0, limit }
+        ActiveSet { warps: 0, limit, count: 0 }
     }
 
     /// The warps in it.
@@ -97,10 +99,14 @@ impl ActiveSet {
     pub fn refill(&mut self, pool: u64, warps: &Warps, last: u8) {
         let stalled = warps.finished | warps.on_memory | warps.at_barrier | warps.on_atomic | warps.paused;
         let eligible = pool & warps.resident & !stalled;
-        self.warps &= eligible;
-        while self.warps.count_ones() < self.limit {
+        if self.warps & !eligible != 0 {
+            self.warps &= eligible;
+            self.count = self.warps.count_ones();
+        }
+        while self.count < self.limit {
             let Some(w) = rotate(eligible & !self.warps, last) else { return };
             self.warps |= 1 << w;
+            self.count += 1;
         }
     }
 }

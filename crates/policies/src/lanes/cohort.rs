@@ -37,6 +37,8 @@ pub(super) const NEVER: u64 = u64::MAX;
 pub struct Cohort {
     /// Which lanes.
     pub lanes: u32,
+    /// How many. Counting them is slow on most hosts that have not been asked what they can do.
+    count: u8,
     /// The policy has rules of its own for them ([`Control::marks`]).
     pub marked: bool,
     /// Power state.
@@ -56,6 +58,9 @@ pub struct Cohort {
     /// Until this cycle, it included, they remain awake, or not awake, whatever changes before. Changes that leave this as
     /// it is, as from on to idle-detect, are made only when somebody needs to know.
     pub(super) turn: u64,
+    /// Before this cycle they do not fall asleep, whether or not a rule keeps them awake; 0 if they sleep, and nobody has asked
+    /// for them. Not by what is planned, which is known only of lanes that have been looked at: a rule may let them go.
+    pub(super) calm: u64,
 }
 
 #[inline]
@@ -70,11 +75,12 @@ fn kind_of_sleep(state: LaneState) -> LaneState {
 }
 
 impl Cohort {
-    /// Lanes that are on since a cycle, and work until another one. Nothing is planned for them.
+    /// So many lanes that are on since a cycle, and work until another one. Nothing is planned for them.
     #[inline]
-    pub(super) fn on(lanes: u32, marked: bool, since: u64, idle_from: u64) -> Cohort {
+    pub(super) fn on((lanes, count): (u32, u64), marked: bool, since: u64, idle_from: u64) -> Cohort {
         Cohort {
             lanes,
+            count: count as u8,
             marked,
             state: LaneState::On,
             next: LaneState::On,
@@ -84,6 +90,7 @@ impl Cohort {
             since,
             idle_from,
             turn: NEVER,
+            calm: 0,
         }
     }
 
@@ -105,10 +112,37 @@ impl Cohort {
         self.asleep() && self.wanted == 0
     }
 
+    /// They sleep until somebody asks for them.
+    #[inline]
+    pub(super) fn rests(&self) -> bool {
+        self.next_at == NEVER && self.sleeps_on()
+    }
+
     /// How many.
     #[inline]
     pub(super) fn count(&self) -> u64 {
-        u64::from(self.lanes.count_ones())
+        self.count.into()
+    }
+
+    /// How many of them are among `lanes`, which some are.
+    #[inline]
+    pub(super) fn count_of(&self, taken: u32) -> u64 {
+        if taken == self.lanes { self.count() } else { taken.count_ones().into() }
+    }
+
+    /// Some of them, not all, become a cohort of their own.
+    #[inline]
+    pub(super) fn split(&mut self, taken: u32) -> Cohort {
+        let count = taken.count_ones() as u8;
+        self.leave(taken, count.into());
+        Cohort { lanes: taken, count, ..*self }
+    }
+
+    /// Some of them, not all, are no longer with them.
+    #[inline]
+    pub(super) fn leave(&mut self, taken: u32, count: u64) {
+        self.lanes &= !taken;
+        self.count -= count as u8;
     }
 
     /// The cycle from which on they are awake, idle, and no instruction is known to want them, if they are left alone (and
@@ -127,6 +161,15 @@ impl Cohort {
         }
     }
 
+    /// They are held until a cycle, and do what the policy says.
+    #[inline]
+    pub(super) fn planned(mut self, held: u64, pipe: &Pipe, control: &(impl Control + ?Sized)) -> Cohort {
+        self.held = held;
+        self.plan(pipe, control, held);
+        self.look_ahead(pipe, control);
+        self
+    }
+
     /// What the policy says comes next, not before `earliest`.
     #[inline]
     pub(super) fn plan(&mut self, pipe: &Pipe, control: &(impl Control + ?Sized), earliest: u64) {
@@ -136,11 +179,22 @@ impl Cohort {
         };
     }
 
-    /// Finds the cycle up to which they are as awake as they are, or one before it.
+    /// Finds the cycle up to which they are as awake as they are, or one before it, and how long they stay awake.
     #[inline]
     pub(super) fn look_ahead(&mut self, pipe: &Pipe, control: &(impl Control + ?Sized)) {
-        let longer = if self.next == LaneState::IdleDetect { control.detects(pipe, self) } else { 0 };
+        let detects = control.detects(pipe, self);
+        let longer = if self.next == LaneState::IdleDetect { detects } else { 0 };
         self.turn = self.next_at.saturating_add(longer);
+        self.calm = if self.sleeps_on() { 0 } else { self.idle_at() + detects };
+    }
+
+    /// Makes the changes that are due before `now`, if there are any.
+    #[inline]
+    pub(super) fn bring_up(&mut self, account: &mut Account, pipe: &Pipe, control: &(impl Control + ?Sized), now: u64) {
+        if self.next_at < now {
+            self.catch_up(account, pipe, control, now);
+            self.look_ahead(pipe, control);
+        }
     }
 
     /// Makes the next change.
@@ -184,25 +238,26 @@ impl Cohort {
         }
     }
 
-    /// An instruction starts on all of them, which are on or, since their next change, detect idleness.
+    /// An instruction starts on so many of them, which then work until a cycle.
     #[inline]
-    pub(super) fn resume(&self, account: &mut Account, now: u64, until: u64) {
-        let lanes = self.count();
-        account.detect(lanes, now.saturating_sub(self.next_at));
-        if self.idle_from < now {
-            account.idle.add(now - self.idle_from, lanes);
-        }
-        account.works(lanes, until.saturating_sub(self.idle_from.max(now)));
-    }
-
-    /// An instruction starts on some of them, which then work until a cycle.
-    #[inline]
-    pub(super) fn work(&self, account: &mut Account, lanes: u32, now: u64, until: u64) {
-        let lanes = u64::from(lanes.count_ones());
-        if self.state != LaneState::On {
-            account.moves(lanes, now, self.state, LaneState::On);
-            if self.asleep() {
-                account.wakes(kind_of_sleep(self.state), lanes);
+    pub(super) fn works(
+        &mut self,
+        account: &mut Account,
+        pipe: &Pipe,
+        control: &(impl Control + ?Sized),
+        now: u64,
+        (lanes, until): (u64, u64),
+    ) {
+        if self.state == LaneState::On && self.next == LaneState::IdleDetect && now <= self.turn {
+            // Most often they have been on since they last worked, and have at most detected idleness.
+            account.detect(lanes, now.saturating_sub(self.next_at));
+        } else {
+            self.catch_up(account, pipe, control, now);
+            if self.state != LaneState::On {
+                account.moves(lanes, now, self.state, LaneState::On);
+                if self.asleep() {
+                    account.wakes(kind_of_sleep(self.state), lanes);
+                }
             }
         }
         if self.idle_from < now {

@@ -35,7 +35,8 @@ pub trait Control: Send + std::fmt::Debug {
         0
     }
 
-    /// Lanes that are asleep are wanted at `now`.
+    /// Lanes that are asleep are wanted at `now`. The same for all lanes of a pipe that sleep until somebody asks for them
+    /// ([`Control::next`] has said `None`).
     fn wake(&self, pipe: &Pipe, lanes: &Cohort, now: u64) -> Wake;
 
     /// An instruction at `now` is the first to want lanes that are asleep; they will wake up for it.

@@ -13,7 +13,13 @@ use warpwatt_machine::spec::Spec;
 /// The lanes of a pipe.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct Line {
+    /// First those to which something happens by itself, or that are awake; then those that sleep until somebody asks for
+    /// them.
     cohorts: Vec<Cohort>,
+    /// How many the first ones are.
+    stirring: usize,
+    /// The lanes of the others.
+    resting: u32,
     /// No lane falls asleep or wakes up before this cycle.
     turn: u64,
     /// Lanes that are awake, until then.
@@ -24,21 +30,68 @@ struct Line {
 }
 
 impl Line {
-    /// Where those lanes of a cohort are that are among `lanes`, if there are any. The others are no longer with them.
+    /// Where those lanes of a stirring cohort are that are among `lanes`, some of which are. The others are no longer with
+    /// them.
     #[inline]
-    fn part(&mut self, at: usize, lanes: u32) -> Option<usize> {
+    fn part(&mut self, at: usize, lanes: u32) -> usize {
         let c = &mut self.cohorts[at];
         let taken = c.lanes & lanes;
-        if taken == 0 {
-            return None;
-        }
         if taken == c.lanes {
-            return Some(at);
+            return at;
         }
-        let part = Cohort { lanes: taken, ..*c };
-        c.lanes &= !lanes;
-        self.cohorts.push(part);
-        Some(self.cohorts.len() - 1)
+        let part = c.split(taken);
+        self.add(part)
+    }
+
+    /// Adds a stirring cohort. Gives its place.
+    #[inline]
+    fn add(&mut self, cohort: Cohort) -> usize {
+        let (at, last) = (self.stirring, self.cohorts.len());
+        self.cohorts.push(cohort);
+        if at != last {
+            self.cohorts.swap(at, last);
+        }
+        self.stirring += 1;
+        at
+    }
+
+    /// Removes a stirring cohort; the last one takes its place.
+    #[inline]
+    fn remove(&mut self, at: usize) {
+        self.stirring -= 1;
+        self.cohorts.swap(at, self.stirring);
+        self.cohorts.swap_remove(self.stirring);
+    }
+
+    /// A stirring cohort has come to rest; the last one takes its place.
+    #[inline]
+    fn rest(&mut self, at: usize) {
+        self.resting |= self.cohorts[at].lanes;
+        self.stirring -= 1;
+        self.cohorts.swap(at, self.stirring);
+    }
+
+    /// Resting lanes among these stir.
+    #[inline]
+    fn rouse(&mut self, lanes: u32) {
+        if self.resting & lanes != 0 {
+            self.rouse_them(lanes);
+        }
+    }
+
+    fn rouse_them(&mut self, lanes: u32) {
+        self.resting &= !lanes;
+        for at in self.stirring..self.cohorts.len() {
+            let c = &mut self.cohorts[at];
+            let taken = c.lanes & lanes;
+            if taken == c.lanes {
+                self.cohorts.swap(at, self.stirring);
+                self.stirring += 1;
+            } else if taken != 0 {
+                let part = c.split(taken);
+                self.add(part);
+            }
+        }
     }
 
     /// A cohort has changed.
@@ -89,6 +142,12 @@ const MOST: usize = 33;
 /// Kinds of pipes.
 const KINDS: usize = 4;
 
+/// Lanes, and how many.
+#[inline]
+fn counted(lanes: u32) -> (u32, u64) {
+    (lanes, lanes.count_ones().into())
+}
+
 /// Where a kind of pipe is counted: INT, FP, SFU.
 #[inline]
 fn places(kind: PipeKind) -> &'static [usize] {
@@ -116,12 +175,9 @@ impl Tracker {
             sps.chain(sfus).enumerate().map(|(index, (kind, unit))| Pipe { index, kind, unit }).collect();
         let lines = pipes.iter().map(|pipe| {
             let lanes = if pipe.kind == PipeKind::Sfu { ALL_OF_SFU } else { Simd::of(spec).all() };
-            let mut cohort = Cohort::on(lanes, false, 0, 0);
-            cohort.plan(pipe, control, 0);
-            cohort.look_ahead(pipe, control);
             let mut cohorts = Vec::with_capacity(MOST);
-            cohorts.push(cohort);
-            Line { cohorts, turn: 0, awake: lanes, promise: None }
+            cohorts.push(Cohort::on(counted(lanes), false, 0, 0).planned(0, pipe, control));
+            Line { cohorts, stirring: 1, resting: 0, turn: 0, awake: lanes, promise: None }
         });
         Tracker {
             lines: lines.collect(),
@@ -208,14 +264,20 @@ impl Tracker {
         let touches = 1 << pipe;
         let (pipe, line) = (&self.pipes[pipe], &mut self.lines[pipe]);
         let account = &mut self.accounts[pipe.kind as usize];
-        let (mut turn, mut awake) = (NEVER, 0);
-        for c in &mut line.cohorts {
+        let (mut at, mut turn, mut awake) = (0, NEVER, 0);
+        while at < line.stirring {
+            let c = &mut line.cohorts[at];
             if until(c) < now {
                 c.catch_up(account, pipe, control, now);
                 c.look_ahead(pipe, control);
+                if c.rests() {
+                    line.rest(at);
+                    continue;
+                }
             }
             turn = turn.min(c.turn);
             awake |= if c.awake() { c.lanes } else { 0 };
+            at += 1;
         }
         self.touched |= if awake != line.awake { touches } else { 0 };
         (line.turn, line.awake) = (turn, awake);
@@ -236,14 +298,24 @@ impl Tracker {
 
     /// The same if some of the lanes are not awake.
     fn wake_up(&mut self, pipe: usize, control: &(impl Control + ?Sized), now: u64, lanes: u32) -> u64 {
-        match self.lines[pipe].promise {
-            Some((promised, ready)) if promised == lanes && now <= ready => ready,
-            _ => {
-                self.settle(pipe, control, now);
-                let used = self.lines[pipe].cohorts.iter().filter(|c| c.lanes & lanes != 0);
-                used.map(|c| c.ready(&self.pipes[pipe], control, now)).max().unwrap_or(now)
+        let (of, line) = (&self.pipes[pipe], &mut self.lines[pipe]);
+        if let Some((promised, ready)) = line.promise
+            && promised == lanes
+            && now <= ready
+        {
+            return ready;
+        }
+        // Lanes that rest wake up alike.
+        let one = line.cohorts.get(line.stirring).filter(|_| line.resting & lanes != 0);
+        let mut latest = one.map_or(now, |c| c.ready(of, control, now));
+        let account = &mut self.accounts[of.kind as usize];
+        for c in &mut line.cohorts[..line.stirring] {
+            if c.lanes & lanes & !line.awake != 0 {
+                c.bring_up(account, of, control, now);
+                latest = latest.max(c.ready(of, control, now));
             }
         }
+        latest
     }
 
     /// An instruction wants lanes of a pipe for some cycles. Gives the cycle from which it can start: `now`, and it has
@@ -269,8 +341,6 @@ impl Tracker {
     /// An instruction cannot start before `ready`.
     fn refuse(&mut self, pipe: usize, control: &mut (impl Control + ?Sized), now: u64, lanes: u32, ready: u64) {
         if self.lines[pipe].promise != Some((lanes, ready)) {
-            self.settle(pipe, control, now);
-            self.tell(pipe, control, now, lanes);
             self.demand(pipe, control, now, lanes, ready);
             self.lines[pipe].promise = Some((lanes, ready));
         }
@@ -279,20 +349,26 @@ impl Tracker {
         self.waiting = now + 1;
     }
 
-    /// Tells the policy of lanes that are asleep and wanted for the first time.
-    fn tell(&self, pipe: usize, control: &mut (impl Control + ?Sized), now: u64, lanes: u32) {
-        let asleep = self.lines[pipe].cohorts.iter().filter(|c| c.lanes & lanes != 0 && c.sleeps_on());
-        asleep.for_each(|c| control.demanded(&self.pipes[pipe], c, now));
-    }
-
-    /// Wakes lanes up for an instruction that can start at `ready`. What is due has been done.
-    fn demand(&mut self, pipe: usize, control: &(impl Control + ?Sized), now: u64, lanes: u32, ready: u64) {
+    /// Wakes lanes up for an instruction that can start at `ready`; tells the policy of those that sleep and have not been
+    /// asked for. Lanes that were to fall asleep or wake up before `now` have done so.
+    fn demand(&mut self, pipe: usize, control: &mut (impl Control + ?Sized), now: u64, lanes: u32, ready: u64) {
         let (of, line) = (&self.pipes[pipe], &mut self.lines[pipe]);
         let account = &mut self.accounts[of.kind as usize];
         self.touched |= 1 << pipe;
         line.promise = None;
-        for at in 0..line.cohorts.len() {
-            let Some(at) = line.part(at, lanes) else { continue };
+        line.rouse(lanes);
+        // Parts that are split off come behind.
+        let cohorts = line.stirring;
+        for at in 0..cohorts {
+            let c = &mut line.cohorts[at];
+            if c.lanes & lanes == 0 {
+                continue;
+            }
+            c.bring_up(account, of, control, now);
+            if c.sleeps_on() {
+                control.demanded(of, c, now);
+            }
+            let at = line.part(at, lanes);
             let c = &mut line.cohorts[at];
             c.held = c.held.max(ready);
             if c.awake() {
@@ -325,66 +401,69 @@ impl Tracker {
         self.touched |= 1 << pipe;
         line.promise = None;
         line.awake |= lanes;
-        if let [c] = &mut line.cohorts[..]
-            && c.lanes == lanes
-            && c.idle_from <= until
-        {
-            let marks = control.marks(of, until) & lanes;
-            if marks == 0 || marks == lanes {
-                // Most often all lanes are alike, before and after, and have been on since they last worked.
-                if c.state == LaneState::On && c.next == LaneState::IdleDetect && now <= c.turn {
-                    c.resume(account, now, until);
-                } else {
-                    c.catch_up(account, of, control, now);
-                    c.work(account, lanes, now, until);
-                }
-                let held = c.held & behind;
-                *c = Cohort { held, ..Cohort::on(lanes, marks != 0, now, until) };
-                c.plan(of, control, held);
-                c.look_ahead(of, control);
-                line.turn = c.turn;
-                return;
-            }
-        }
+        // They rest if waking up takes no time.
+        line.rouse(lanes);
+        // A place that a cohort has left.
+        let mut free = None;
         let (mut at, mut turn) = (0, NEVER);
-        while let Some(c) = line.cohorts.get_mut(at) {
+        let (mut rest, mut of_rest) = (0, 0);
+        while at < line.stirring {
+            let c = &mut line.cohorts[at];
             let taken = c.lanes & lanes;
             if taken != 0 {
-                c.catch_up(account, of, control, now);
-                c.work(account, taken, now, until);
+                let count = c.count_of(taken);
+                c.works(account, of, control, now, (count, until));
                 let held = c.held & behind;
                 if c.idle_from > until || held > until {
                     self.longer.push((taken, c.idle_from.max(until), held));
+                } else {
+                    rest |= taken;
+                    of_rest += count;
                 }
-                c.lanes &= !lanes;
-                if c.lanes == 0 {
-                    line.cohorts.swap_remove(at);
+                if taken != c.lanes {
+                    c.leave(taken, count);
+                } else if free.is_none() {
+                    (c.turn, free) = (NEVER, Some(at));
+                } else {
+                    line.remove(at);
                     continue;
                 }
             }
             turn = turn.min(c.turn);
             at += 1;
         }
-        let mut start = |lanes: u32, idle_from: u64, held: u64| {
-            let marks = control.marks(of, idle_from);
-            for (lanes, marked) in [(lanes & !marks, false), (lanes & marks, true)] {
-                if lanes != 0 {
-                    let mut c = Cohort { held, ..Cohort::on(lanes, marked, now, idle_from) };
-                    c.plan(of, control, held);
-                    c.look_ahead(of, control);
-                    turn = turn.min(c.turn);
-                    line.cohorts.push(c);
-                }
+        let marks = control.marks(of, until) & rest;
+        let mut start = |(lanes, count): (u32, u64), marked| {
+            let c = Cohort::on((lanes, count), marked, now, until).planned(0, of, control);
+            turn = turn.min(c.turn);
+            match free.take() {
+                Some(at) => line.cohorts[at] = c,
+                None => drop(line.add(c)),
             }
         };
-        let mut rest = lanes;
+        if marks == 0 || marks == rest {
+            if rest != 0 {
+                start((rest, of_rest), marks != 0);
+            }
+        } else {
+            let (marks, of_marks) = counted(marks);
+            start((rest & !marks, of_rest - of_marks), false);
+            start((marks, of_marks), true);
+        }
         if !self.longer.is_empty() {
             for (lanes, idle_from, held) in self.longer.drain(..) {
-                rest &= !lanes;
-                start(lanes, idle_from, held);
+                let marks = control.marks(of, idle_from) & lanes;
+                for (lanes, marked) in [(lanes & !marks, false), (marks, true)].into_iter().filter(|part| part.0 != 0) {
+                    let c = Cohort::on(counted(lanes), marked, now, idle_from).planned(held, of, control);
+                    turn = turn.min(c.turn);
+                    line.add(c);
+                }
+            }
+            // All of the lanes work on: nobody has taken the place.
+            if let Some(at) = free {
+                line.remove(at);
             }
         }
-        start(rest, until, 0);
         line.turn = turn;
     }
 
@@ -409,14 +488,23 @@ impl Tracker {
         let (of, line) = (&self.pipes[pipe], &mut self.lines[pipe]);
         self.touched |= 1 << pipe;
         line.promise = None;
-        for at in 0..line.cohorts.len() {
-            let Some(at) = line.part(at, lanes) else { continue };
+        (line.stirring, line.resting) = (line.cohorts.len(), 0);
+        for at in 0..line.stirring {
+            if line.cohorts[at].lanes & lanes == 0 {
+                continue;
+            }
+            let at = line.part(at, lanes);
             let c = &mut line.cohorts[at];
             change(c);
             if c.wanted == 0 {
                 c.plan(of, control, now.max(c.held));
             }
             line.changed(at, of, control);
+        }
+        for at in (0..line.stirring).rev() {
+            if line.cohorts[at].rests() {
+                line.rest(at);
+            }
         }
     }
 
@@ -425,14 +513,11 @@ impl Tracker {
     #[inline]
     pub fn announce(&mut self, pipe: usize, control: &mut (impl Control + ?Sized), now: u64, lanes: u32, until: u64) {
         self.turn(pipe, control, now);
-        let of = &self.pipes[pipe];
-        // Not by what is planned, which is known only of lanes that have been looked at: a rule may keep them awake, and let
-        // them go before `until`.
-        let may_sleep = |c: &&Cohort| c.sleeps_on() || c.idle_at() + control.detects(of, c) < until;
-        let concerned = self.lines[pipe].cohorts.iter().filter(may_sleep).fold(0, |mask, c| mask | c.lanes) & lanes;
+        let line = &self.lines[pipe];
+        let may_sleep = |c: &Cohort| if c.calm < until { c.lanes } else { 0 };
+        let stirring = line.cohorts[..line.stirring].iter();
+        let concerned = lanes & stirring.fold(line.resting, |mask, c| mask | may_sleep(c));
         if concerned != 0 {
-            self.settle(pipe, control, now);
-            self.tell(pipe, control, now, concerned);
             self.demand(pipe, control, now, concerned, until);
         }
     }
