@@ -34,6 +34,7 @@ mod cohort;
 mod control;
 mod hook;
 mod idle;
+mod line;
 mod setup;
 mod tracker;
 

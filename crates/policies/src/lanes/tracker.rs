@@ -4,105 +4,12 @@ use super::account::Account;
 use super::cohort::{Cohort, NEVER, Pipe, PipeKind};
 use super::control::Control;
 use super::idle::IdlePeriods;
+use super::line::{Line, MOST};
 use super::setup::{Scope, Setup};
 use serde::{Deserialize, Serialize};
 use warpwatt_machine::activity::{LaneResidency, LaneState};
 use warpwatt_machine::simd::{SFU_LANES, Simd};
 use warpwatt_machine::spec::Spec;
-
-/// The lanes of a pipe.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-struct Line {
-    /// First those to which something happens by itself, or that are awake; then those that sleep until somebody asks for
-    /// them.
-    cohorts: Vec<Cohort>,
-    /// How many the first ones are.
-    stirring: usize,
-    /// The lanes of the others.
-    resting: u32,
-    /// No lane falls asleep or wakes up before this cycle.
-    turn: u64,
-    /// Lanes that are awake, until then.
-    awake: u32,
-    /// The answer to a demand for these lanes, while it is the last thing that happened here. It holds until its cycle:
-    /// lanes that are wanted do not fall asleep before.
-    promise: Option<(u32, u64)>,
-}
-
-impl Line {
-    /// Where those lanes of a stirring cohort are that are among `lanes`, some of which are. The others are no longer with
-    /// them.
-    #[inline]
-    fn part(&mut self, at: usize, lanes: u32) -> usize {
-        let c = &mut self.cohorts[at];
-        let taken = c.lanes & lanes;
-        if taken == c.lanes {
-            return at;
-        }
-        let part = c.split(taken);
-        self.add(part)
-    }
-
-    /// Adds a stirring cohort. Gives its place.
-    #[inline]
-    fn add(&mut self, cohort: Cohort) -> usize {
-        let (at, last) = (self.stirring, self.cohorts.len());
-        self.cohorts.push(cohort);
-        if at != last {
-            self.cohorts.swap(at, last);
-        }
-        self.stirring += 1;
-        at
-    }
-
-    /// Removes a stirring cohort; the last one takes its place.
-    #[inline]
-    fn remove(&mut self, at: usize) {
-        self.stirring -= 1;
-        self.cohorts.swap(at, self.stirring);
-        self.cohorts.swap_remove(self.stirring);
-    }
-
-    /// A stirring cohort has come to rest; the last one takes its place.
-    #[inline]
-    fn rest(&mut self, at: usize) {
-        self.resting |= self.cohorts[at].lanes;
-        self.stirring -= 1;
-        self.cohorts.swap(at, self.stirring);
-    }
-
-    /// Resting lanes among these stir.
-    #[inline]
-    fn rouse(&mut self, lanes: u32) {
-        if self.resting & lanes != 0 {
-            self.rouse_them(lanes);
-        }
-    }
-
-    fn rouse_them(&mut self, lanes: u32) {
-        self.resting &= !lanes;
-        for at in self.stirring..self.cohorts.len() {
-            let c = &mut self.cohorts[at];
-            let taken = c.lanes & lanes;
-            if taken == c.lanes {
-                self.cohorts.swap(at, self.stirring);
-                self.stirring += 1;
-            } else if taken != 0 {
-                let part = c.split(taken);
-                self.add(part);
-            }
-        }
-    }
-
-    /// A cohort has changed.
-    #[inline]
-    fn changed(&mut self, at: usize, pipe: &Pipe, control: &(impl Control + ?Sized)) {
-        let c = &mut self.cohorts[at];
-        c.look_ahead(pipe, control);
-        self.awake = if c.awake() { self.awake | c.lanes } else { self.awake & !c.lanes };
-        self.turn = self.turn.min(c.turn);
-    }
-}
 
 /// All lanes of an SM that a policy switches.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -135,9 +42,6 @@ pub struct Tracker {
 
 /// All lanes of an SFU.
 const ALL_OF_SFU: u32 = (1 << SFU_LANES) - 1;
-
-/// Most cohorts of a pipe, and one that is being split off.
-const MOST: usize = 33;
 
 /// Kinds of pipes.
 const KINDS: usize = 4;
@@ -175,9 +79,7 @@ impl Tracker {
             sps.chain(sfus).enumerate().map(|(index, (kind, unit))| Pipe { index, kind, unit }).collect();
         let lines = pipes.iter().map(|pipe| {
             let lanes = if pipe.kind == PipeKind::Sfu { ALL_OF_SFU } else { Simd::of(spec).all() };
-            let mut cohorts = Vec::with_capacity(MOST);
-            cohorts.push(Cohort::on(counted(lanes), false, 0, 0).planned(0, pipe, control));
-            Line { cohorts, stirring: 1, resting: 0, turn: 0, awake: lanes, promise: None }
+            Line::of(Cohort::on(counted(lanes), false, 0, 0).planned(0, pipe, control))
         });
         Tracker {
             lines: lines.collect(),
@@ -196,12 +98,13 @@ impl Tracker {
 
     /// After loading a saved state: what is not saved comes from a fresh one.
     pub(crate) fn complete(&mut self, fresh: &Tracker) -> Result<(), String> {
-        if self.pipes != fresh.pipes {
+        let as_fresh = self.pipes == fresh.pipes && self.lines.len() == fresh.lines.len();
+        if !as_fresh || self.lines.iter().any(|line| line.stirring > line.cohorts.len()) {
             return Err("the lanes were saved under other parameters".to_owned());
         }
         (self.sfu_lanes, self.announced) = (fresh.sfu_lanes, fresh.announced);
         self.longer.reserve(MOST);
-        self.lines.iter_mut().for_each(|l| l.cohorts.reserve(MOST));
+        self.lines.iter_mut().for_each(|l| l.reserve());
         Ok(())
     }
 
