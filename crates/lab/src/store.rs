@@ -12,7 +12,7 @@ use std::fs::{self, File, TryLockError};
 use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// The record's file.
 pub const RUN: &str = "run.json";
@@ -154,8 +154,12 @@ pub fn prepare_file(path: &Path) -> Outcome<()> {
     }
 }
 
+/// A process that has been killed may hold its directory for a few milliseconds more.
+const A_MOMENT: Duration = Duration::from_millis(250);
+
 /// Keeps other runs out of a run directory, which is made if need be, for as long as the answer lives. `interrupted`: while
-/// another run is there this one waits for its end, or for this; `None`: it is refused.
+/// another run is there this one waits for its end, or for this; `None`: it is refused, after a moment in which one that has
+/// just been killed lets go.
 pub fn hold_directory(directory: &Path, interrupted: Option<&AtomicBool>) -> Outcome<Option<File>> {
     check_directory(directory)?;
     if !directory.exists() {
@@ -163,13 +167,14 @@ pub fn hold_directory(directory: &Path, interrupted: Option<&AtomicBool>) -> Out
     }
     // Where directories cannot be opened or locked nothing is held.
     let Ok(file) = File::open(directory) else { return Ok(None) };
+    let end = Instant::now() + A_MOMENT;
     loop {
         match file.try_lock() {
             Ok(()) => return Ok(Some(file)),
             Err(TryLockError::Error(_)) => return Ok(None),
             Err(TryLockError::WouldBlock) => {}
         }
-        if interrupted.is_none_or(|stop| stop.load(Ordering::Relaxed)) {
+        if interrupted.map_or(Instant::now() > end, |stop| stop.load(Ordering::Relaxed)) {
             let message = format!("another run is writing into `{}`", directory.display());
             let help = "wait for its end, or choose another directory";
             return Err(Problem::input("store::busy", message).help(help));
@@ -248,6 +253,15 @@ mod tests {
     fn a_directory_is_held_by_one_run_at_a_time() {
         let folder = tempfile::tempdir().unwrap();
         let directory = folder.path().join("run");
+        let held = hold_directory(&directory, None).unwrap();
+        assert!(held.is_some());
+        let there = &directory;
+        std::thread::scope(|scope| {
+            let other = scope.spawn(move || hold_directory(there, None).map(|held| held.is_some()));
+            std::thread::sleep(A_MOMENT / 5);
+            drop(held);
+            assert!(other.join().unwrap().unwrap(), "let go in a moment");
+        });
         let held = hold_directory(&directory, None).unwrap();
         assert!(held.is_some());
         assert_eq!(hold_directory(&directory, None).unwrap_err().code(), "store::busy");
