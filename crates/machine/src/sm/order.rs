@@ -78,7 +78,7 @@ impl Order {
 pub struct ActiveSet {
     warps: u64,
     limit: u32,
-    /// How many they are: counting them is slow on hosts that have not been asked what they can do.
+    /// How many they are: counting is slow where code for any processor is made, as here.
     count: u32,
 }
 

@@ -37,7 +37,7 @@ pub(super) const NEVER: u64 = u64::MAX;
 pub struct Cohort {
     /// Which lanes.
     pub lanes: u32,
-    /// How many. Counting them is slow on most hosts that have not been asked what they can do.
+    /// How many: counting is slow where code for any processor is made, as here.
     count: u8,
     /// The policy has rules of its own for them ([`Control::marks`]).
     pub marked: bool,

@@ -208,7 +208,7 @@ impl Tracker {
         {
             return ready;
         }
-        // Lanes that rest wake up alike.
+        // Lanes that rest wake up alike (`Control::wake`): the first of them stands for all.
         let one = line.cohorts.get(line.stirring).filter(|_| line.resting & lanes != 0);
         let mut latest = one.map_or(now, |c| c.ready(of, control, now));
         let account = &mut self.accounts[of.kind as usize];
@@ -306,7 +306,7 @@ impl Tracker {
         line.awake |= lanes;
         // They rest if waking up takes no time.
         line.rouse(lanes);
-        // A place that a cohort has left.
+        // The place of a cohort that has given all of its lanes: it is still counted as stirring, and the new one comes there.
         let mut free = None;
         let (mut at, mut turn) = (0, NEVER);
         let (mut rest, mut of_rest) = (0, 0);
