@@ -187,10 +187,10 @@ fn coordinated(starts: &[(u64, usize)], until: u64, present: impl Fn(u64) -> (bo
             }
         }
         let (int, fp) = present(now);
-        let before: Vec<bool> = (0..4).map(|p| tracker.cohorts(p)[0].asleep()).collect();
+        let before: Vec<bool> = (0..4).map(|p| tracker.cohorts(p)[0].asleep(now)).collect();
         rules.coordinate(&mut tracker, now + 1, Present { int, fp, sfu: false });
-        for pipe in (0..4).filter(|&p| !before[p] && tracker.cohorts(p)[0].asleep()) {
-            assert_eq!(tracker.cohorts(pipe)[0].since, now);
+        for pipe in (0..4).filter(|&p| !before[p] && tracker.cohorts(p)[0].asleep(now + 1)) {
+            assert_eq!(tracker.cohorts(pipe)[0].sleeps_at, now);
             fell[pipe].push(now);
         }
     }
@@ -237,7 +237,7 @@ fn a_unit_that_is_let_go_waits_for_what_has_been_announced() {
     tracker.announce(INT1, &mut rules, 20, u32::MAX, 24);
     (20..40).for_each(|now| coordinate(&mut rules, &mut tracker, now + 1, false));
     let [lanes] = tracker.cohorts(INT1) else { panic!("one history") };
-    assert!(lanes.asleep() && lanes.since == 29, "{lanes:?}");
+    assert!(lanes.sleeps_at == 29, "{lanes:?}");
 }
 
 #[test]

@@ -73,6 +73,12 @@ impl SmState<'_> {
         self.threads.get(warp).map_or(0, |t| t.active())
     }
 
+    /// Operands are being collected: the next cycle will be stepped, and shown.
+    #[inline]
+    pub fn collecting(&self) -> bool {
+        self.collector.collecting()
+    }
+
     /// An SP instruction is known that will start next, or will go on.
     #[inline]
     pub fn any_ahead(&self) -> bool {

@@ -11,7 +11,7 @@
 //! *Decision*: a unit is occupied for the initiation interval, also where a lane is told to work until its result leaves.
 
 use crate::error::PolicyError;
-use crate::lanes::{Cohort, Control, Lanes, Occupancy, Pipe, Scope, Setup, Tracker, Wake};
+use crate::lanes::{Control, Idle, Lanes, Occupancy, Pipe, Scope, Setup, Tracker};
 use crate::parameters::plain;
 use crate::policy_parameters;
 use crate::system::{About, Baseline, Built, HookKind, Metric, Paper, System};
@@ -90,17 +90,21 @@ impl Policy for Maker {
     }
 }
 
-/// The rule: nothing ever changes.
+/// The rule: idle lanes stay awake.
 #[derive(Clone, Copy, Debug)]
 struct Never;
 
 impl Control for Never {
-    fn next(&self, _: &Pipe, _: &Cohort) -> Option<(u64, LaneState)> {
-        None
+    fn sleeps_at(&self, _: &Pipe, _: Idle) -> u64 {
+        u64::MAX
     }
 
-    fn wake(&self, _: &Pipe, _: &Cohort, now: u64) -> Wake {
-        Wake { from: now, until: now }
+    fn detects(&self, _: &Pipe, _: bool) -> u64 {
+        0
+    }
+
+    fn wake_up(&self) -> u64 {
+        0
     }
 }
 
@@ -194,5 +198,9 @@ impl LanesHook for Watched {
 
     fn residency(&mut self, now: u64, int: &mut LaneResidency, fp: &mut LaneResidency, sfu: &mut LaneResidency) {
         self.lanes.residency(now, int, fp, sfu);
+        // Where nothing sleeps, idleness is not detected either.
+        for r in [int, fp, sfu] {
+            r.cycles[LaneState::On as usize] += std::mem::take(&mut r.cycles[LaneState::IdleDetect as usize]);
+        }
     }
 }

@@ -13,11 +13,10 @@
 //! `cpg.demand=unit` on `pascal16`: it compares with gating whose wake-up is not hidden.
 
 use crate::error::PolicyError;
-use crate::lanes::{Cohort, Control, Demand, Lanes, Occupancy, Pipe, Scope, Setup, Wake};
+use crate::lanes::{Control, Demand, Idle, Lanes, Occupancy, Pipe, Scope, Setup};
 use crate::parameters::{number, plain};
 use crate::system::{About, Baseline, Built, HookKind, Metric, Paper, System};
 use crate::{policy_choices, policy_parameters};
-use warpwatt_machine::activity::LaneState;
 use warpwatt_machine::hooks::{Policy, SmHooks};
 use warpwatt_machine::spec::Spec;
 use warpwatt_power::{GatingEnergy, PolicyPower};
@@ -132,21 +131,17 @@ pub struct Gate {
 
 impl Control for Gate {
     #[inline]
-    fn next(&self, _: &Pipe, lanes: &Cohort) -> Option<(u64, LaneState)> {
-        match lanes.state {
-            LaneState::On => Some((lanes.idle_from.max(lanes.since), LaneState::IdleDetect)),
-            LaneState::IdleDetect => Some((lanes.since + self.idle_detect, LaneState::Gated)),
-            _ => None,
-        }
+    fn sleeps_at(&self, _: &Pipe, idle: Idle) -> u64 {
+        idle.detects_at + self.idle_detect
     }
 
     #[inline]
-    fn detects(&self, _: &Pipe, _: &Cohort) -> u64 {
+    fn detects(&self, _: &Pipe, _: bool) -> u64 {
         self.idle_detect
     }
 
     #[inline]
-    fn wake(&self, _: &Pipe, _: &Cohort, now: u64) -> Wake {
-        Wake { from: now, until: now + self.wake_up }
+    fn wake_up(&self) -> u64 {
+        self.wake_up
     }
 }

@@ -1,11 +1,19 @@
 //! Lane-cycles by state, and idle periods, of one kind of pipe.
 //!
-//! A stay in a state from cycle a to b counts b − a. So −a is counted when lanes enter it, b when they leave, and nothing
-//! in between; for those that are in it when the counts are taken, the present cycle makes up for the missing end.
+//! Of a cohort everything before the cycle from which on it is on ([`Cohort::awake_at`]) has been counted. That it is on
+//! from cycle a to b counts b − a: −a is counted when that is known, b when they detect idleness. When the counts are taken,
+//! what is missing at that cycle, or too much, is made up for, and taken back in what is counted from then on.
 
+use super::cohort::Cohort;
 use super::idle::IdlePeriods;
 use serde::{Deserialize, Serialize};
 use warpwatt_machine::activity::{LaneResidency, LaneState};
+
+const ON: usize = LaneState::On as usize;
+const IDLE_DETECT: usize = LaneState::IdleDetect as usize;
+const BLACKOUT: usize = LaneState::Blackout as usize;
+const GATED: usize = LaneState::Gated as usize;
+const WAKING: usize = LaneState::Waking as usize;
 
 /// What is counted. Sums are modulo 2^64 while stays are open.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
@@ -15,57 +23,75 @@ pub struct Account {
     pub idle: IdlePeriods,
 }
 
-impl Account {
-    /// Lanes change from one state to another at a cycle.
-    #[inline]
-    pub fn moves(&mut self, lanes: u64, at: u64, from: LaneState, to: LaneState) {
-        let moment = lanes.wrapping_mul(at);
-        let cycles = &mut self.open.cycles;
-        cycles[from as usize] = cycles[from as usize].wrapping_add(moment);
-        cycles[to as usize] = cycles[to as usize].wrapping_sub(moment);
-    }
+/// Adds modulo 2^64.
+#[inline]
+fn add(sum: &mut u64, lanes: u64, cycles: u64) {
+    *sum = sum.wrapping_add(lanes.wrapping_mul(cycles));
+}
 
+/// Subtracts modulo 2^64.
+#[inline]
+fn subtract(sum: &mut u64, lanes: u64, cycles: u64) {
+    *sum = sum.wrapping_sub(lanes.wrapping_mul(cycles));
+}
+
+impl Account {
     /// Lanes that are on have detected idleness for so many cycles, and are on again.
     #[inline]
     pub fn detect(&mut self, lanes: u64, cycles: u64) {
-        let spent = lanes * cycles;
-        let of = &mut self.open.cycles;
-        of[LaneState::On as usize] = of[LaneState::On as usize].wrapping_sub(spent);
-        of[LaneState::IdleDetect as usize] = of[LaneState::IdleDetect as usize].wrapping_add(spent);
+        subtract(&mut self.open.cycles[ON], lanes, cycles);
+        add(&mut self.open.cycles[IDLE_DETECT], lanes, cycles);
     }
 
     /// Lanes will work for so many cycles more than was known.
     #[inline]
     pub fn works(&mut self, lanes: u64, cycles: u64) {
-        self.open.busy = self.open.busy.wrapping_add(lanes * cycles);
+        add(&mut self.open.busy, lanes, cycles);
     }
 
-    /// Lanes enter a sleep state.
-    #[inline]
-    pub fn falls_asleep(&mut self, state: LaneState, lanes: u64) {
-        self.open.entries[state as usize] += lanes;
-    }
-
-    /// Lanes begin to leave a sleep state.
-    #[inline]
-    pub fn wakes(&mut self, state: LaneState, lanes: u64) {
-        self.open.wakes[state as usize] += lanes;
-    }
-
-    /// Lanes are in a state, and will work until a cycle, when the counts are taken at `now`: closes their stay
-    /// (`closed`), and opens it again in what is counted from then on.
-    #[inline]
-    pub fn cut(&mut self, closed: &mut LaneResidency, lanes: u64, now: u64, state: LaneState, works_until: u64) {
-        let (moment, to_come) = (lanes.wrapping_mul(now), lanes * works_until.saturating_sub(now));
-        let state = state as usize;
-        closed.cycles[state] = closed.cycles[state].wrapping_add(moment);
-        closed.busy = closed.busy.wrapping_sub(to_come);
-        self.open.cycles[state] = self.open.cycles[state].wrapping_sub(moment);
-        self.open.busy = self.open.busy.wrapping_add(to_come);
+    /// So many lanes of a cohort have fallen asleep, wake up from a cycle on, and are on from another one. A blackout is the
+    /// beginning of their sleep, one event with it.
+    pub fn sleep(&mut self, lanes: u64, cohort: &Cohort, blackout: u64, wakes_at: u64, awake_at: u64) {
+        let r = &mut self.open;
+        let slept = wakes_at - cohort.sleeps_at;
+        let blackout = blackout.min(slept);
+        add(&mut r.cycles[ON], lanes, cohort.detects_at.wrapping_sub(awake_at));
+        add(&mut r.cycles[IDLE_DETECT], lanes, cohort.sleeps_at - cohort.detects_at);
+        add(&mut r.cycles[BLACKOUT], lanes, blackout);
+        add(&mut r.cycles[GATED], lanes, slept - blackout);
+        add(&mut r.cycles[WAKING], lanes, awake_at - wakes_at);
+        add(&mut r.entries[GATED], lanes, 1);
+        add(&mut r.wakes[GATED], lanes, 1);
     }
 
     /// Takes the counts. They are to be closed by all lanes' [`Account::cut`].
     pub fn take(&mut self) -> LaneResidency {
         std::mem::take(&mut self.open)
+    }
+
+    /// The counts are taken at `now`: what a cohort has done before is added (`closed`), and taken back in what is counted
+    /// from then on.
+    pub fn cut(&mut self, closed: &mut LaneResidency, c: &Cohort, blackout: u64, now: u64) {
+        let lanes = c.count();
+        let mut carry = |of: fn(&mut LaneResidency) -> &mut u64, cycles: u64| {
+            add(of(closed), lanes, cycles);
+            subtract(of(&mut self.open), lanes, cycles);
+        };
+        carry(|r| &mut r.busy, now.wrapping_sub(c.idle_from.max(now)));
+        if c.awake_at > now {
+            // Counted in advance: the rest of a blackout, and waking up.
+            carry(|r| &mut r.cycles[ON], c.awake_at);
+            carry(|r| &mut r.cycles[WAKING], c.wakes_at.max(now).wrapping_sub(c.awake_at));
+            carry(|r| &mut r.cycles[BLACKOUT], now.wrapping_sub(c.wakes_at.max(now)));
+            carry(|r| &mut r.wakes[GATED], 0u64.wrapping_sub((c.wakes_at > now).into()));
+            return;
+        }
+        let (detects, sleeps) = (c.detects_at.min(now), c.sleeps_at.min(now));
+        let blackout = blackout.min(now - sleeps);
+        carry(|r| &mut r.cycles[ON], detects);
+        carry(|r| &mut r.cycles[IDLE_DETECT], sleeps - detects);
+        carry(|r| &mut r.cycles[BLACKOUT], blackout);
+        carry(|r| &mut r.cycles[GATED], now - sleeps - blackout);
+        carry(|r| &mut r.entries[GATED], c.asleep(now).into());
     }
 }

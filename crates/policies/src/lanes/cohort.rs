@@ -1,9 +1,8 @@
-//! Lanes with the same history: their state, and what becomes of them if they are left alone.
+//! Lanes with the same history, and what becomes of them if they are left alone.
 
 use super::account::Account;
-use super::control::Control;
+use super::control::{Control, Idle};
 use serde::{Deserialize, Serialize};
-use warpwatt_machine::activity::LaneState;
 
 /// What a pipe's lanes are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -32,90 +31,60 @@ pub struct Pipe {
 /// No cycle at all.
 pub(super) const NEVER: u64 = u64::MAX;
 
-/// Lanes of a pipe that have the same history. As large as a line of the host's cache.
+/// Lanes of a pipe that have the same history. If they are left alone they are on from one cycle, detect idleness from a
+/// second, and sleep from a third one on. What they did before the first of these has been counted, also where it is to
+/// come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Cohort {
     /// Which lanes.
     pub lanes: u32,
     /// How many: counting is slow where code for any processor is made, as here.
-    count: u8,
-    /// The policy has rules of its own for them ([`Control::marks`]).
+    pub(super) count: u8,
+    /// The policy has rules of its own for them ([`super::Control::marks`]).
     pub marked: bool,
-    /// Power state.
-    pub state: LaneState,
-    /// The state after the next change, if they are left alone.
-    pub(super) next: LaneState,
-    /// When that is, or [`NEVER`].
-    pub(super) next_at: u64,
-    /// They are waking up, or will as soon as they may: the cycle from which they are awake; 0: they are not.
-    pub(super) wanted: u64,
-    /// An instruction wants them, and can start in this cycle: once awake they stay so until then.
-    pub(super) held: u64,
-    /// First cycle in this state.
-    pub since: u64,
     /// First cycle after the last one in which they work, or worked.
     pub idle_from: u64,
-    /// Until this cycle, it included, they remain awake, or not awake, whatever changes before. Changes that leave this as
-    /// it is, as from on to idle-detect, are made only when somebody needs to know.
-    pub(super) turn: u64,
-    /// Before this cycle they do not fall asleep, whether or not a rule keeps them awake; 0 if they sleep, and nobody has asked
-    /// for them. Not by what is planned, which is known only of lanes that have been looked at: a rule may let them go.
-    pub(super) calm: u64,
-}
-
-#[inline]
-fn gated(state: LaneState) -> bool {
-    matches!(state, LaneState::Gated | LaneState::Blackout)
-}
-
-/// The state that falling asleep and waking up are counted under: a blackout is the beginning of being gated.
-#[inline]
-fn kind_of_sleep(state: LaneState) -> LaneState {
-    if gated(state) { LaneState::Gated } else { state }
+    /// The cycle in which they began, or will begin, to wake up, if that is what they do before they are on.
+    pub(super) wakes_at: u64,
+    /// The first cycle in which they are on.
+    pub awake_at: u64,
+    /// The first cycle in which they are idle, and no instruction is known to want them.
+    pub detects_at: u64,
+    /// The first cycle in which they sleep; `u64::MAX`: they do not.
+    pub sleeps_at: u64,
 }
 
 impl Cohort {
-    /// So many lanes that are on since a cycle, and work until another one. Nothing is planned for them.
+    /// So many lanes that are on since a cycle, and work until another one. When they sleep is not said yet.
     #[inline]
     pub(super) fn on((lanes, count): (u32, u64), marked: bool, since: u64, idle_from: u64) -> Cohort {
-        Cohort {
-            lanes,
-            count: count as u8,
-            marked,
-            state: LaneState::On,
-            next: LaneState::On,
-            next_at: NEVER,
-            wanted: 0,
-            held: 0,
-            since,
-            idle_from,
-            turn: NEVER,
-            calm: 0,
-        }
+        let (awake_at, detects_at) = (since, idle_from);
+        Cohort { lanes, count: count as u8, marked, idle_from, wakes_at: 0, awake_at, detects_at, sleeps_at: NEVER }
     }
 
-    /// They can take an instruction without waking up.
+    /// They sleep in the cycle before `now`, and no instruction has asked for them.
     #[inline]
-    pub fn awake(&self) -> bool {
-        matches!(self.state, LaneState::On | LaneState::IdleDetect)
+    pub fn asleep(&self, now: u64) -> bool {
+        self.sleeps_at < now
     }
 
-    /// They are in a sleep state.
+    /// They will be awake, but are not before `now`.
     #[inline]
-    pub fn asleep(&self) -> bool {
-        !self.awake() && self.state != LaneState::Waking
+    pub(super) fn waking(&self, now: u64) -> bool {
+        self.awake_at > now
     }
 
-    /// They sleep, and no instruction has asked for them.
+    /// They can take an instruction that comes in cycle `now`, before anything else that happens in it.
     #[inline]
-    pub fn sleeps_on(&self) -> bool {
-        self.asleep() && self.wanted == 0
+    pub(super) fn awake(&self, now: u64) -> bool {
+        !self.asleep(now) & !self.waking(now)
     }
 
-    /// They sleep until somebody asks for them.
+    /// The last cycle for which that holds as it does now.
     #[inline]
-    pub(super) fn rests(&self) -> bool {
-        self.next_at == NEVER && self.sleeps_on()
+    pub(super) fn turn(&self, now: u64) -> u64 {
+        let sleeps = if self.asleep(now) { NEVER } else { self.sleeps_at };
+        if self.waking(now) { self.awake_at - 1 } else { sleeps }
     }
 
     /// How many.
@@ -124,7 +93,7 @@ impl Cohort {
         self.count.into()
     }
 
-    /// How many of them are among `lanes`, which some are.
+    /// How many of them are among `taken`, which some are.
     #[inline]
     pub(super) fn count_of(&self, taken: u32) -> u64 {
         if taken == self.lanes { self.count() } else { taken.count_ones().into() }
@@ -145,120 +114,54 @@ impl Cohort {
         self.count -= count as u8;
     }
 
-    /// The cycle from which on they are awake, idle, and no instruction is known to want them, if they are left alone (and
-    /// somebody has asked for them, if they are asleep).
-    pub fn idle_at(&self) -> u64 {
-        self.since.max(self.idle_from).max(self.held).max(self.wanted)
+    /// Those among `taken`, some but not all of them, and the others.
+    #[inline]
+    pub(super) fn parted(mut self, taken: u32) -> (Cohort, Cohort) {
+        let part = self.split(taken);
+        (part, self)
     }
 
-    /// The cycle from which an instruction can start on them, if it asks at `now`.
+    /// The policy says when they sleep.
     #[inline]
-    pub(super) fn ready(&self, pipe: &Pipe, control: &(impl Control + ?Sized), now: u64) -> u64 {
-        match self.wanted {
-            _ if self.awake() => now,
-            0 => control.wake(pipe, self, now).until.max(now),
-            ready => ready.max(now),
-        }
-    }
-
-    /// They are held until a cycle, and do what the policy says.
-    #[inline]
-    pub(super) fn planned(mut self, held: u64, pipe: &Pipe, control: &(impl Control + ?Sized)) -> Cohort {
-        self.held = held;
-        self.plan(pipe, control, held);
-        self.look_ahead(pipe, control);
+    pub(super) fn left_alone(mut self, pipe: &Pipe, control: &(impl Control + ?Sized)) -> Cohort {
+        let idle = Idle { from: self.idle_from, detects_at: self.detects_at, marked: self.marked };
+        self.sleeps_at = control.sleeps_at(pipe, idle);
         self
     }
 
-    /// What the policy says comes next, not before `earliest`.
-    #[inline]
-    pub(super) fn plan(&mut self, pipe: &Pipe, control: &(impl Control + ?Sized), earliest: u64) {
-        (self.next_at, self.next) = match control.next(pipe, self) {
-            Some((at, state)) => (at.max(earliest), state),
-            None => (NEVER, self.state),
-        };
+    /// The policy says it anew, if they do not sleep: at `now` at the earliest.
+    pub(super) fn replan(&mut self, pipe: &Pipe, control: &(impl Control + ?Sized), now: u64) {
+        if self.asleep(now) {
+            return;
+        }
+        let detects_at = self.detects_at;
+        // Who has detected idleness is looked at from there on.
+        let from = if detects_at < now { detects_at } else { self.idle_from.max(self.awake_at) };
+        self.sleeps_at = control.sleeps_at(pipe, Idle { from, detects_at, marked: self.marked }).max(now);
     }
 
-    /// Finds the cycle up to which they are as awake as they are, or one before it, and how long they stay awake.
-    #[inline]
-    pub(super) fn look_ahead(&mut self, pipe: &Pipe, control: &(impl Control + ?Sized)) {
-        let detects = control.detects(pipe, self);
-        let longer = if self.next == LaneState::IdleDetect { detects } else { 0 };
-        self.turn = self.next_at.saturating_add(longer);
-        self.calm = if self.sleeps_on() { 0 } else { self.idle_at() + detects };
+    /// They sleep, and wake up from a cycle on, to be awake from another one on.
+    pub(super) fn wake(&mut self, account: &mut Account, blackout: u64, wakes_at: u64, awake_at: u64) {
+        account.sleep(self.count(), self, blackout, wakes_at, awake_at);
+        (self.wakes_at, self.awake_at, self.detects_at) = (wakes_at, awake_at, awake_at);
     }
 
-    /// Makes the changes that are due before `now`, if there are any.
+    /// They are awake, and wanted: from `now` on they are on again.
     #[inline]
-    pub(super) fn bring_up(&mut self, account: &mut Account, pipe: &Pipe, control: &(impl Control + ?Sized), now: u64) {
-        if self.next_at < now {
-            self.catch_up(account, pipe, control, now);
-            self.look_ahead(pipe, control);
+    pub(super) fn stay(&mut self, account: &mut Account, now: u64) {
+        if self.detects_at < now {
+            account.detect(self.count(), now - self.detects_at);
+            self.awake_at = now;
         }
     }
 
-    /// Makes the next change.
+    /// So many of them work from `now` on, until a cycle; they may be asleep if waking up takes no time.
     #[inline]
-    fn change(&mut self, pipe: &Pipe, control: &(impl Control + ?Sized)) {
-        (self.state, self.since) = (self.next, self.next_at);
-        if self.state == LaneState::Waking && self.wanted != 0 {
-            (self.next_at, self.next) = (self.wanted, LaneState::On);
-        } else {
-            self.wanted = 0;
-            self.plan(pipe, control, self.held);
-        }
-    }
-
-    /// Makes the next change, and accounts for it.
-    #[inline]
-    pub(super) fn enter(&mut self, account: &mut Account, pipe: &Pipe, control: &(impl Control + ?Sized)) {
-        let (from, at) = (self.state, self.next_at);
-        // A blackout is the beginning of being gated, one event with it.
-        let falls_asleep = match self.next {
-            LaneState::Gated | LaneState::Blackout => (!gated(from)).then_some(LaneState::Gated),
-            LaneState::Vs05 | LaneState::Vs03 => (from != self.next).then_some(self.next),
-            LaneState::On | LaneState::IdleDetect | LaneState::Waking => None,
-        };
-        let lanes = self.count();
-        if let Some(entered) = falls_asleep {
-            account.falls_asleep(entered, lanes);
-        }
-        if self.asleep() && self.next == LaneState::Waking {
-            account.wakes(kind_of_sleep(from), lanes);
-        }
-        account.moves(lanes, at, from, self.next);
-        self.change(pipe, control);
-    }
-
-    /// Makes the changes that are due before `now`.
-    #[inline]
-    pub(super) fn catch_up(&mut self, account: &mut Account, pipe: &Pipe, control: &(impl Control + ?Sized), now: u64) {
-        while self.next_at < now {
-            self.enter(account, pipe, control);
-        }
-    }
-
-    /// An instruction starts on so many of them, which then work until a cycle.
-    #[inline]
-    pub(super) fn works(
-        &mut self,
-        account: &mut Account,
-        pipe: &Pipe,
-        control: &(impl Control + ?Sized),
-        now: u64,
-        (lanes, until): (u64, u64),
-    ) {
-        if self.state == LaneState::On && self.next == LaneState::IdleDetect && now <= self.turn {
-            // Most often they have been on since they last worked, and have at most detected idleness.
-            account.detect(lanes, now.saturating_sub(self.next_at));
-        } else {
-            self.catch_up(account, pipe, control, now);
-            if self.state != LaneState::On {
-                account.moves(lanes, now, self.state, LaneState::On);
-                if self.asleep() {
-                    account.wakes(kind_of_sleep(self.state), lanes);
-                }
-            }
+    pub(super) fn works(&self, account: &mut Account, blackout: u64, now: u64, (lanes, until): (u64, u64)) {
+        if self.asleep(now) {
+            account.sleep(lanes, self, blackout, now, now);
+        } else if self.detects_at < now {
+            account.detect(lanes, now - self.detects_at);
         }
         if self.idle_from < now {
             account.idle.add(now - self.idle_from, lanes);

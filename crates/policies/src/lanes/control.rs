@@ -1,33 +1,28 @@
 //! What a policy decides about lanes.
 
-use super::cohort::{Cohort, Pipe};
+use super::cohort::Pipe;
 use super::tracker::Tracker;
-use warpwatt_machine::activity::LaneState;
 use warpwatt_machine::hooks::{Report, SmState};
 
-/// When lanes that sleep wake up for an instruction.
+/// Lanes that nothing keeps awake any more.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Wake {
-    /// The cycle in which they begin to wake up: now, unless they are forced to sleep on.
+pub struct Idle {
+    /// The first cycle in which they are awake and do not work.
     pub from: u64,
-    /// The first cycle in which they are awake.
-    pub until: u64,
+    /// From this one on no instruction is known to want them: they detect idleness.
+    pub detects_at: u64,
+    /// They are among [`Control::marks`].
+    pub marked: bool,
 }
 
-/// The rules of a policy on lanes.
-///
-/// States are [`LaneState`]s; `On` and `IdleDetect` are awake, `Waking` is on the way there, all others are asleep.
+/// The rules of a policy on lanes: they are on, detect idleness, sleep, are wanted and wake up.
 pub trait Control: Send + std::fmt::Debug {
-    /// The next change of some lanes that are left alone, and its cycle, not before `lanes.since`; `None`: they stay as
-    /// they are. Asked when they have entered `lanes.state`, at `lanes.since`. For lanes that are `On` the change is due
-    /// at `lanes.idle_from` or later; it must not lead in a circle within one cycle.
-    fn next(&self, pipe: &Pipe, lanes: &Cohort) -> Option<(u64, LaneState)>;
+    /// The first cycle, `detects_at` or later, in which lanes sleep that are left alone; `u64::MAX`: they do not. The answer
+    /// holds until the policy says otherwise ([`Tracker::replan`], [`Tracker::mark`]).
+    fn sleeps_at(&self, pipe: &Pipe, idle: Idle) -> u64;
 
-    /// Lanes that are about to enter idle-detect do not leave it before so many cycles have passed.
-    fn detects(&self, pipe: &Pipe, lanes: &Cohort) -> u64 {
-        let _ = (pipe, lanes);
-        0
-    }
+    /// Lanes detect idleness for so many cycles at least before they sleep, whatever keeps them awake longer.
+    fn detects(&self, pipe: &Pipe, marked: bool) -> u64;
 
     /// Lanes that are kept apart, as `marked`, among those that work until `idle_from`: rules of their own hold for them.
     fn marks(&self, pipe: &Pipe, idle_from: u64) -> u32 {
@@ -35,13 +30,17 @@ pub trait Control: Send + std::fmt::Debug {
         0
     }
 
-    /// Lanes that are asleep are wanted at `now`. The same for all lanes of a pipe that sleep until somebody asks for them
-    /// ([`Control::next`] has said `None`).
-    fn wake(&self, pipe: &Pipe, lanes: &Cohort, now: u64) -> Wake;
+    /// Cycles for which lanes sleep at least, whoever wants them (blackout).
+    fn blackout(&self) -> u64 {
+        0
+    }
 
-    /// An instruction at `now` is the first to want lanes that are asleep; they will wake up for it.
-    fn demanded(&mut self, pipe: &Pipe, lanes: &Cohort, now: u64) {
-        let _ = (pipe, lanes, now);
+    /// Cycles that lanes take to wake up.
+    fn wake_up(&self) -> u64;
+
+    /// An instruction is the first to want lanes that are asleep; they will wake up for it. `blackout`: as soon as they may.
+    fn demanded(&mut self, pipe: &Pipe, blackout: bool) {
+        let _ = (pipe, blackout);
     }
 
     /// See [`LanesHook::watches`](warpwatt_machine::hooks::LanesHook::watches).

@@ -149,7 +149,7 @@ impl<C: Control> LanesHook for Lanes<C> {
 
     fn starts_awake(&mut self, query: &StartQuery) -> bool {
         let Some((pipe, lanes)) = self.place(query) else { return true };
-        let awake = self.tracker.awake(pipe, &self.control, query.now, lanes);
+        let awake = self.tracker.awake(pipe, query.now, lanes);
         if awake {
             let busy = self.works(query);
             self.tracker.begin(pipe, &self.control, query.now, lanes, busy);

@@ -5,10 +5,11 @@
 //! of a pipe with the same history are one [`Cohort`]; an instruction splits cohorts, a power state is entered and left by
 //! a whole cohort.
 //!
-//! Nothing is done per cycle. A cohort knows its state, since when, and the next change if it is left alone; when an
-//! instruction wants its lanes, or residency is asked for, the changes that have come due are made one after the other, in
-//! closed form ([`Tracker`]). What changes follow, and what a sleeping lane does when it is wanted, a policy says
-//! ([`Control`]); [`Lanes`] makes a hook object of both.
+//! Nothing is done per cycle. Lanes that are left alone are on until they are idle, then detect idleness, then sleep; so a
+//! cohort is a few cycles ([`Cohort`]), and its state in any cycle follows from them. They change when an instruction wants
+//! lanes or starts on them, and when a policy changes its mind; what has been is then counted, in closed form ([`Tracker`]).
+//! When lanes sleep, for how long at least, and how long they take to wake up, a policy says ([`Control`]); [`Lanes`] makes a
+//! hook object of both.
 //!
 //! # Conventions
 //!
@@ -39,7 +40,7 @@ mod setup;
 mod tracker;
 
 pub use cohort::{Cohort, Pipe, PipeKind};
-pub use control::{Control, Wake};
+pub use control::{Control, Idle};
 pub use hook::Lanes;
 pub use idle::{BINS, IdlePeriods};
 pub use setup::{Demand, Occupancy, Scope, Setup};

@@ -2,7 +2,7 @@
 
 use super::account::Account;
 use super::cohort::{Cohort, NEVER, Pipe, PipeKind};
-use super::control::Control;
+use super::control::{Control, Idle};
 use super::idle::IdlePeriods;
 use super::line::{Line, MOST};
 use super::setup::{Scope, Setup};
@@ -23,12 +23,11 @@ pub struct Tracker {
     waited: u64,
     /// The cycle after the one in which an instruction last had to wait.
     waiting: u64,
-    /// Pipes, a bit each, of which lanes have fallen asleep or woken up, been wanted, worked, or got other plans since this was
-    /// last taken.
+    /// Pipes, a bit each, of which lanes have been wanted, or worked, since this was last taken.
     #[serde(skip)]
     touched: u64,
     /// Scratch: lanes that work on beyond the end of an instruction that starts, or are held for one behind it: until when
-    /// they work and are held.
+    /// they work, and are on.
     #[serde(skip)]
     longer: Vec<(u32, u64, u64)>,
     /// Instructions are announced: lanes stay held for those behind one that starts. Otherwise one that has not come by then
@@ -45,12 +44,6 @@ const ALL_OF_SFU: u32 = (1 << SFU_LANES) - 1;
 
 /// Kinds of pipes.
 const KINDS: usize = 4;
-
-/// Lanes, and how many.
-#[inline]
-fn counted(lanes: u32) -> (u32, u64) {
-    (lanes, lanes.count_ones().into())
-}
 
 /// Where a kind of pipe is counted: INT, FP, SFU.
 #[inline]
@@ -79,7 +72,7 @@ impl Tracker {
             sps.chain(sfus).enumerate().map(|(index, (kind, unit))| Pipe { index, kind, unit }).collect();
         let lines = pipes.iter().map(|pipe| {
             let lanes = if pipe.kind == PipeKind::Sfu { ALL_OF_SFU } else { Simd::of(spec).all() };
-            Line::of(Cohort::on(counted(lanes), false, 0, 0).planned(0, pipe, control))
+            Line::of(Cohort::on((lanes, lanes.count_ones().into()), false, 0, 0).left_alone(pipe, control))
         });
         Tracker {
             lines: lines.collect(),
@@ -99,7 +92,7 @@ impl Tracker {
     /// After loading a saved state: what is not saved comes from a fresh one.
     pub(crate) fn complete(&mut self, fresh: &Tracker) -> Result<(), String> {
         let as_fresh = self.pipes == fresh.pipes && self.lines.len() == fresh.lines.len();
-        if !as_fresh || self.lines.iter().any(|line| line.stirring > line.cohorts.len()) {
+        if !as_fresh {
             return Err("the lanes were saved under other parameters".to_owned());
         }
         (self.sfu_lanes, self.announced) = (fresh.sfu_lanes, fresh.announced);
@@ -118,7 +111,7 @@ impl Tracker {
         &self.pipes
     }
 
-    /// The cohorts of a pipe, as they were when it was last brought up to date ([`Tracker::settle`]).
+    /// The cohorts of a pipe.
     pub fn cohorts(&self, pipe: usize) -> &[Cohort] {
         &self.lines[pipe].cohorts
     }
@@ -143,82 +136,44 @@ impl Tracker {
         (self.waits, self.waited)
     }
 
-    /// Makes the changes of a pipe that are due before `now`.
-    pub fn settle(&mut self, pipe: usize, control: &(impl Control + ?Sized), now: u64) {
-        self.make_changes(pipe, control, now, |c| c.next_at);
-    }
-
-    /// Makes those of them after which other lanes are awake than before.
+    /// Finds which lanes of a pipe are awake in cycle `now`.
     #[inline]
-    pub fn turn(&mut self, pipe: usize, control: &(impl Control + ?Sized), now: u64) {
-        if self.lines[pipe].turn < now {
-            self.make_changes(pipe, control, now, |c| c.turn);
+    fn look(&mut self, pipe: usize, now: u64) {
+        let line = &mut self.lines[pipe];
+        if line.turn < now {
+            line.look(now);
         }
-    }
-
-    /// Makes the changes before `now` of cohorts that have waited long enough.
-    fn make_changes(
-        &mut self,
-        pipe: usize,
-        control: &(impl Control + ?Sized),
-        now: u64,
-        until: impl Fn(&Cohort) -> u64,
-    ) {
-        let touches = 1 << pipe;
-        let (pipe, line) = (&self.pipes[pipe], &mut self.lines[pipe]);
-        let account = &mut self.accounts[pipe.kind as usize];
-        let (mut at, mut turn, mut awake) = (0, NEVER, 0);
-        while at < line.stirring {
-            let c = &mut line.cohorts[at];
-            if until(c) < now {
-                c.catch_up(account, pipe, control, now);
-                c.look_ahead(pipe, control);
-                if c.rests() {
-                    line.rest(at);
-                    continue;
-                }
-            }
-            turn = turn.min(c.turn);
-            awake |= if c.awake() { c.lanes } else { 0 };
-            at += 1;
-        }
-        self.touched |= if awake != line.awake { touches } else { 0 };
-        (line.turn, line.awake) = (turn, awake);
     }
 
     /// Some lanes of a pipe are awake.
     #[inline]
-    pub fn awake(&mut self, pipe: usize, control: &(impl Control + ?Sized), now: u64, lanes: u32) -> bool {
-        self.turn(pipe, control, now);
+    pub fn awake(&mut self, pipe: usize, now: u64, lanes: u32) -> bool {
+        self.look(pipe, now);
         lanes & !self.lines[pipe].awake == 0
     }
 
     /// The cycle from which an instruction can start on some lanes of a pipe.
     #[inline]
     pub fn ready(&mut self, pipe: usize, control: &(impl Control + ?Sized), now: u64, lanes: u32) -> u64 {
-        if self.awake(pipe, control, now, lanes) { now } else { self.wake_up(pipe, control, now, lanes) }
+        if self.awake(pipe, now, lanes) { now } else { self.woken(pipe, control, now, lanes) }
     }
 
     /// The same if some of the lanes are not awake.
-    fn wake_up(&mut self, pipe: usize, control: &(impl Control + ?Sized), now: u64, lanes: u32) -> u64 {
-        let (of, line) = (&self.pipes[pipe], &mut self.lines[pipe]);
+    fn woken(&self, pipe: usize, control: &(impl Control + ?Sized), now: u64, lanes: u32) -> u64 {
+        let line = &self.lines[pipe];
         if let Some((promised, ready)) = line.promise
             && promised == lanes
             && now <= ready
         {
             return ready;
         }
-        // Lanes that rest wake up alike (`Control::wake`): the first of them stands for all.
-        let one = line.cohorts.get(line.stirring).filter(|_| line.resting & lanes != 0);
-        let mut latest = one.map_or(now, |c| c.ready(of, control, now));
-        let account = &mut self.accounts[of.kind as usize];
-        for c in &mut line.cohorts[..line.stirring] {
-            if c.lanes & lanes & !line.awake != 0 {
-                c.bring_up(account, of, control, now);
-                latest = latest.max(c.ready(of, control, now));
-            }
-        }
-        latest
+        let (blackout, wake_up) = (control.blackout(), control.wake_up());
+        let ready = |c: &Cohort| match c.asleep(now) {
+            _ if c.lanes & lanes == 0 => now,
+            true => now.max(c.sleeps_at + blackout) + wake_up,
+            false => c.awake_at,
+        };
+        line.cohorts.iter().fold(now, |latest, c| latest.max(ready(c)))
     }
 
     /// An instruction wants lanes of a pipe for some cycles. Gives the cycle from which it can start: `now`, and it has
@@ -252,45 +207,35 @@ impl Tracker {
         self.waiting = now + 1;
     }
 
-    /// Wakes lanes up for an instruction that can start at `ready`; tells the policy of those that sleep and have not been
-    /// asked for. Lanes that were to fall asleep or wake up before `now` have done so.
+    /// An instruction wants lanes that can start at `ready`: those that sleep wake up for it, and the policy is told of them;
+    /// the others wait for them.
     fn demand(&mut self, pipe: usize, control: &mut (impl Control + ?Sized), now: u64, lanes: u32, ready: u64) {
         let (of, line) = (&self.pipes[pipe], &mut self.lines[pipe]);
         let account = &mut self.accounts[of.kind as usize];
         self.touched |= 1 << pipe;
         line.promise = None;
-        line.rouse(lanes);
+        let blackout = control.blackout();
         // Parts that are split off come behind.
-        let cohorts = line.stirring;
-        for at in 0..cohorts {
-            let c = &mut line.cohorts[at];
-            if c.lanes & lanes == 0 {
+        for at in 0..line.cohorts.len() {
+            if line.cohorts[at].lanes & lanes == 0 {
                 continue;
-            }
-            c.bring_up(account, of, control, now);
-            if c.sleeps_on() {
-                control.demanded(of, c, now);
             }
             let at = line.part(at, lanes);
             let c = &mut line.cohorts[at];
-            c.held = c.held.max(ready);
-            if c.awake() {
-                if c.state == LaneState::IdleDetect {
-                    account.moves(c.count(), now, c.state, LaneState::On);
-                    (c.state, c.since) = (LaneState::On, now);
-                }
-                // They wait for the others.
-                (c.next_at, c.next) = (c.held.max(c.idle_from), LaneState::IdleDetect);
-            } else if c.wanted == 0 {
-                let wake = control.wake(of, c, now);
-                c.wanted = wake.until;
-                (c.next_at, c.next) = (wake.from, LaneState::Waking);
-                if wake.from <= now {
-                    c.next_at = now;
-                    c.enter(account, of, control);
-                }
+            let wakes = c.asleep(now) | c.waking(now);
+            if c.asleep(now) {
+                let may_wake = c.sleeps_at + blackout;
+                control.demanded(of, now <= may_wake);
+                let wakes_at = now.max(may_wake);
+                c.wake(account, blackout, wakes_at, wakes_at + control.wake_up());
+            } else {
+                c.stay(account, now);
             }
-            line.changed(at, of, control);
+            c.detects_at = c.detects_at.max(ready);
+            let from = if wakes { c.awake_at } else { c.detects_at };
+            c.sleeps_at = control.sleeps_at(of, Idle { from, detects_at: c.detects_at, marked: c.marked });
+            line.awake = if c.awake(now) { line.awake | c.lanes } else { line.awake & !c.lanes };
+            line.turn = line.turn.min(c.turn(now));
         }
     }
 
@@ -298,27 +243,23 @@ impl Tracker {
     pub(super) fn begin(&mut self, pipe: usize, control: &(impl Control + ?Sized), now: u64, lanes: u32, busy: u64) {
         let (of, line) = (&self.pipes[pipe], &mut self.lines[pipe]);
         let account = &mut self.accounts[of.kind as usize];
-        let until = now + busy;
-        // Which part of being held goes on behind this instruction: all of it, or nothing.
-        let behind = if self.announced { u64::MAX } else { 0 };
+        let (until, blackout) = (now + busy, control.blackout());
         self.touched |= 1 << pipe;
         line.promise = None;
         line.awake |= lanes;
-        // They rest if waking up takes no time.
-        line.rouse(lanes);
-        // The place of a cohort that has given all of its lanes: it is still counted as stirring, and the new one comes there.
+        // The place of a cohort that has given all of its lanes: the new one comes there.
         let mut free = None;
         let (mut at, mut turn) = (0, NEVER);
         let (mut rest, mut of_rest) = (0, 0);
-        while at < line.stirring {
+        while at < line.cohorts.len() {
             let c = &mut line.cohorts[at];
             let taken = c.lanes & lanes;
             if taken != 0 {
                 let count = c.count_of(taken);
-                c.works(account, of, control, now, (count, until));
-                let held = c.held & behind;
-                if c.idle_from > until || held > until {
-                    self.longer.push((taken, c.idle_from.max(until), held));
+                c.works(account, blackout, now, (count, until));
+                let on_until = if self.announced { c.detects_at } else { c.idle_from };
+                if on_until > until {
+                    self.longer.push((taken, c.idle_from.max(until), on_until));
                 } else {
                     rest |= taken;
                     of_rest += count;
@@ -326,132 +267,111 @@ impl Tracker {
                 if taken != c.lanes {
                     c.leave(taken, count);
                 } else if free.is_none() {
-                    (c.turn, free) = (NEVER, Some(at));
+                    free = Some(at);
+                    at += 1;
+                    continue;
                 } else {
-                    line.remove(at);
+                    line.cohorts.swap_remove(at);
                     continue;
                 }
             }
-            turn = turn.min(c.turn);
+            turn = turn.min(c.turn(now));
             at += 1;
         }
-        let marks = control.marks(of, until) & rest;
-        let mut start = |(lanes, count): (u32, u64), marked| {
-            let c = Cohort::on((lanes, count), marked, now, until).planned(0, of, control);
-            turn = turn.min(c.turn);
+        let mut start = |cohort: Cohort| {
+            turn = turn.min(cohort.turn(now));
             match free.take() {
-                Some(at) => line.cohorts[at] = c,
-                None => drop(line.add(c)),
+                Some(at) => line.cohorts[at] = cohort,
+                None => line.cohorts.push(cohort),
             }
         };
-        if marks == 0 || marks == rest {
+        let marks = control.marks(of, until) & rest;
+        let plain = Cohort::on((rest, of_rest), false, now, until);
+        if marks == 0 {
             if rest != 0 {
-                start((rest, of_rest), marks != 0);
+                start(plain.left_alone(of, control));
             }
+        } else if marks == rest {
+            start(Cohort { marked: true, ..plain }.left_alone(of, control));
         } else {
-            let (marks, of_marks) = counted(marks);
-            start((rest & !marks, of_rest - of_marks), false);
-            start((marks, of_marks), true);
+            let (marked, plain) = plain.parted(marks);
+            start(plain.left_alone(of, control));
+            start(Cohort { marked: true, ..marked }.left_alone(of, control));
         }
         if !self.longer.is_empty() {
-            for (lanes, idle_from, held) in self.longer.drain(..) {
+            for (lanes, idle_from, on_until) in self.longer.drain(..) {
                 let marks = control.marks(of, idle_from) & lanes;
                 for (lanes, marked) in [(lanes & !marks, false), (marks, true)].into_iter().filter(|part| part.0 != 0) {
-                    let c = Cohort::on(counted(lanes), marked, now, idle_from).planned(held, of, control);
-                    turn = turn.min(c.turn);
-                    line.add(c);
+                    let c = Cohort::on((lanes, lanes.count_ones().into()), marked, now, idle_from);
+                    start(Cohort { detects_at: on_until, ..c }.left_alone(of, control));
                 }
-            }
-            // All of the lanes work on: nobody has taken the place.
-            if let Some(at) = free {
-                line.remove(at);
             }
         }
         line.turn = turn;
     }
 
-    /// What lanes do next is no longer what the policy said: asks it again, for all lanes that no instruction waits for.
-    /// Changes before `now` have been made as they were planned; new ones are due at `now` at the earliest.
+    /// When lanes fall asleep is no longer what the policy said: asks it again, for all that are awake. Those that fell
+    /// asleep before `now` did so as it was said; others do at `now` at the earliest.
     pub fn replan(&mut self, control: &(impl Control + ?Sized), now: u64) {
-        for pipe in 0..self.pipes.len() {
-            self.revise(pipe, control, now, u32::MAX, |_| {});
-        }
+        (0..self.pipes.len()).for_each(|pipe| self.replan_pipe(pipe, control, now));
     }
 
-    /// The same for some lanes of a pipe, after changing something about them.
-    pub fn revise(
-        &mut self,
-        pipe: usize,
-        control: &(impl Control + ?Sized),
-        now: u64,
-        lanes: u32,
-        mut change: impl FnMut(&mut Cohort),
-    ) {
-        self.settle(pipe, control, now);
+    /// The same of a pipe.
+    pub fn replan_pipe(&mut self, pipe: usize, control: &(impl Control + ?Sized), now: u64) {
         let (of, line) = (&self.pipes[pipe], &mut self.lines[pipe]);
-        self.touched |= 1 << pipe;
+        line.cohorts.iter_mut().for_each(|c| c.replan(of, control, now));
         line.promise = None;
-        (line.stirring, line.resting) = (line.cohorts.len(), 0);
-        for at in 0..line.stirring {
-            if line.cohorts[at].lanes & lanes == 0 {
-                continue;
-            }
-            let at = line.part(at, lanes);
-            let c = &mut line.cohorts[at];
-            change(c);
-            if c.wanted == 0 {
-                c.plan(of, control, now.max(c.held));
-            }
-            line.changed(at, of, control);
-        }
-        for at in (0..line.stirring).rev() {
-            if line.cohorts[at].rests() {
-                line.rest(at);
+        line.look(now);
+    }
+
+    /// The same, after marking some lanes of the pipe.
+    pub fn mark(&mut self, pipe: usize, control: &(impl Control + ?Sized), now: u64, lanes: u32) {
+        let line = &mut self.lines[pipe];
+        for at in 0..line.cohorts.len() {
+            if line.cohorts[at].lanes & lanes != 0 {
+                let at = line.part(at, lanes);
+                line.cohorts[at].marked = true;
             }
         }
+        self.replan_pipe(pipe, control, now);
     }
 
     /// An instruction is on its way that will want lanes of a pipe: those that are asleep wake up, and none falls asleep
     /// before `until`, unless the rules change.
     #[inline]
     pub fn announce(&mut self, pipe: usize, control: &mut (impl Control + ?Sized), now: u64, lanes: u32, until: u64) {
-        self.turn(pipe, control, now);
-        let line = &self.lines[pipe];
-        let may_sleep = |c: &Cohort| if c.calm < until { c.lanes } else { 0 };
-        let stirring = line.cohorts[..line.stirring].iter();
-        let concerned = lanes & stirring.fold(line.resting, |mask, c| mask | may_sleep(c));
+        let of = &self.pipes[pipe];
+        let detects = [false, true].map(|marked| control.detects(of, marked));
+        // Not by what is planned: a rule may let them go.
+        let calm = |c: &Cohort| c.detects_at + detects[c.marked as usize];
+        let may_sleep = |c: &Cohort| c.asleep(now) | (calm(c) < until);
+        let concerned =
+            self.lines[pipe].cohorts.iter().fold(0, |mask, c| mask | if may_sleep(c) { c.lanes } else { 0 }) & lanes;
         if concerned != 0 {
             self.demand(pipe, control, now, concerned, until);
         }
     }
 
-    /// Pipes, a bit each, of which lanes have fallen asleep or woken up, been wanted, worked, or got other plans since this was
-    /// last taken; not kept in checkpoints.
+    /// Pipes, a bit each, of which lanes have been wanted, or worked, since this was last taken; not kept in checkpoints.
     #[inline]
     pub fn touched(&self) -> u64 {
         self.touched
     }
 
-    /// Takes it.
+    /// Takes it of some pipes.
     #[inline]
-    pub fn take_touched(&mut self) -> u64 {
-        std::mem::take(&mut self.touched)
-    }
-
-    /// Lanes fall asleep or wake up before `now`, and it has not been noted yet.
-    pub fn turns_before(&self, now: u64) -> bool {
-        self.lines.iter().any(|line| line.turn < now)
+    pub fn take_touched(&mut self, pipes: u64) -> u64 {
+        let taken = self.touched & pipes;
+        self.touched ^= taken;
+        taken
     }
 
     /// Takes the lane-cycles before `now`.
     pub fn take_residency(&mut self, control: &(impl Control + ?Sized), now: u64) -> [LaneResidency; 3] {
-        (0..self.pipes.len()).for_each(|pipe| self.settle(pipe, control, now));
         let mut closed = self.accounts.each_mut().map(Account::take);
         for (pipe, line) in self.pipes.iter().zip(&self.lines) {
             let kind = pipe.kind as usize;
-            for c in &line.cohorts {
-                self.accounts[kind].cut(&mut closed[kind], c.count(), now, c.state, c.idle_from);
-            }
+            line.cohorts.iter().for_each(|c| self.accounts[kind].cut(&mut closed[kind], c, control.blackout(), now));
         }
         let mut taken: [LaneResidency; 3] = Default::default();
         for (kind, closed) in ALL_KINDS.into_iter().zip(&closed) {

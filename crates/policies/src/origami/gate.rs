@@ -3,9 +3,8 @@
 use super::folding::{Signals, Window};
 use super::shape::UPPER;
 use crate::cpg::Gate;
-use crate::lanes::{Cohort, Control, Pipe, PipeKind, Tracker, Wake};
+use crate::lanes::{Control, Idle, Pipe, PipeKind, Tracker};
 use std::sync::Arc;
-use warpwatt_machine::activity::LaneState;
 use warpwatt_machine::hooks::SmState;
 
 /// The rules: conventional power gating, without the idle-detect window for the upper half while its type is folded.
@@ -28,12 +27,10 @@ impl FoldGate {
         if !self.eager || window == self.window {
             return;
         }
-        // What was due before happened under the old signals.
-        (0..tracker.pipes().len()).for_each(|pipe| tracker.settle(pipe, self, now));
         self.window = window;
         for pipe in 0..tracker.pipes().len() {
             if tracker.pipes()[pipe].kind != PipeKind::Sfu {
-                tracker.revise(pipe, self, now, UPPER, |c| c.marked = true);
+                tracker.mark(pipe, self, now, UPPER);
             }
         }
     }
@@ -53,26 +50,22 @@ impl FoldGate {
 }
 
 impl Control for FoldGate {
-    fn next(&self, pipe: &Pipe, lanes: &Cohort) -> Option<(u64, LaneState)> {
-        let usual = self.gate.next(pipe, lanes);
-        if !lanes.marked {
+    #[inline]
+    fn sleeps_at(&self, pipe: &Pipe, idle: Idle) -> u64 {
+        let usual = self.gate.sleeps_at(pipe, idle);
+        if !idle.marked {
             return usual;
         }
-        let idle = match lanes.state {
-            LaneState::On => lanes.idle_from.max(lanes.since),
-            LaneState::IdleDetect => lanes.since,
-            _ => return usual,
-        };
-        match (self.eagerly(pipe, idle), usual) {
-            // Lanes that fall idle before the window are first counted as such.
-            (Some(at), Some((change, _))) if at <= change => Some((at, LaneState::Gated)),
-            _ => usual,
+        if self.eagerly(pipe, idle.from) == Some(idle.from) {
+            return idle.detects_at;
         }
+        // Lanes that fall idle before the window are first counted as such.
+        self.eagerly(pipe, idle.detects_at).map_or(usual, |at| usual.min(at))
     }
 
     #[inline]
-    fn detects(&self, pipe: &Pipe, lanes: &Cohort) -> u64 {
-        if lanes.marked { 0 } else { self.gate.detects(pipe, lanes) }
+    fn detects(&self, pipe: &Pipe, marked: bool) -> u64 {
+        if marked { 0 } else { self.gate.detects(pipe, marked) }
     }
 
     /// Outside of the folded part of a phase both halves follow the same rules.
@@ -81,8 +74,9 @@ impl Control for FoldGate {
         if self.eagerly(pipe, idle_from).is_some() { UPPER } else { 0 }
     }
 
-    fn wake(&self, pipe: &Pipe, lanes: &Cohort, now: u64) -> Wake {
-        self.gate.wake(pipe, lanes, now)
+    #[inline]
+    fn wake_up(&self) -> u64 {
+        self.gate.wake_up()
     }
 
     fn act(&mut self, tracker: &mut Tracker, state: &SmState<'_>) {

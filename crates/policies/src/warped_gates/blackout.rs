@@ -3,10 +3,9 @@
 use super::BlackoutKind;
 use super::gates::ActiveWarps;
 use super::window::{Rules, Windows};
-use crate::lanes::{Cohort, Control, Pipe, PipeKind, Tracker, Wake};
+use crate::lanes::{Control, Idle, Pipe, PipeKind, Tracker};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
-use warpwatt_machine::activity::LaneState;
 use warpwatt_machine::hooks::{Report, SmState};
 use warpwatt_machine::kernel::Port;
 
@@ -53,10 +52,27 @@ pub struct Blackout {
     figures: Figures,
     active: Arc<ActiveWarps>,
     state: State,
-    /// For which types it has last been said which units may not gate; `None`: not yet.
-    coordinated: Option<Present>,
-    /// By pipe, what it is, and from which cycle on it is idle ([`idle_at`]).
-    idle: Vec<(PipeKind, u64)>,
+    /// Coordinated: the types, in checkpoints none; all is then said anew.
+    types: Vec<Type>,
+    /// Those that are looked at now, as pipes and as kinds; and the cycle from which on one more is.
+    looked_at: (u64, u32),
+    look: u64,
+    /// Kinds of which a warp was present when it was last said which of their units may not gate.
+    present: u32,
+}
+
+/// The units of a type.
+#[derive(Clone, Copy, Debug)]
+struct Type {
+    /// Its kind, as a bit.
+    kind: u32,
+    /// Their pipes, as bits.
+    pipes: u64,
+    /// Before this cycle none of their lanes that are awake can have been idle for the shortest window: which unit is held
+    /// makes no difference. 0: that has not been said yet.
+    ripe: u64,
+    /// Before this one nor can those that are asleep.
+    look: u64,
 }
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -70,7 +86,7 @@ impl Blackout {
     /// The rules of an SM, with sight of its schedulers' active sets.
     pub fn new(figures: Figures, active: Arc<ActiveWarps>) -> Blackout {
         let state = State { windows: Windows::new(&figures.windows), held: 0 };
-        Blackout { figures, active, state, coordinated: None, idle: Vec::new() }
+        Blackout { figures, active, state, types: Vec::new(), looked_at: (0, 0), look: 0, present: 0 }
     }
 
     /// The idle-detect window of a type, cycles.
@@ -90,82 +106,101 @@ impl Blackout {
     /// Coordinated: at the end of a cycle, says which units may not gate from `next` (the cycle after it) on: of each type
     /// of which a warp is present the one that is awake and would be gated last if it were left alone.
     pub fn coordinate(&mut self, tracker: &mut Tracker, next: u64, present: Present) {
-        if tracker.turns_before(next) {
-            (0..tracker.pipes().len()).for_each(|pipe| tracker.turn(pipe, self, next));
+        self.look(tracker, next, present.kinds(), true);
+    }
+
+    /// Looks at all types, or at those for which it may make a difference in cycle `next`.
+    fn look(&mut self, tracker: &mut Tracker, next: u64, present: u32, all: bool) {
+        if self.types.is_empty() {
+            self.types = types(tracker.pipes());
         }
-        let mut touched = tracker.take_touched();
-        if self.coordinated.is_none() {
-            touched = (1 << tracker.pipes().len()) - 1;
-            self.idle = tracker.pipes().iter().map(|pipe| (pipe.kind, 0)).collect();
+        let least = self.figures.windows.least;
+        (self.looked_at, self.look) = ((0, 0), u64::MAX);
+        for at in 0..self.types.len() {
+            let Type { kind, pipes, ripe, look } = self.types[at];
+            if all || look <= next {
+                // That a unit is used which is held already only makes it the last one all the more.
+                let news = tracker.take_touched(pipes) & !self.state.held;
+                let changed = (present ^ self.present) & kind;
+                self.present ^= changed;
+                let ripe = match ripe {
+                    known if known != 0 && news == 0 && changed == 0 => known,
+                    _ => self.judge(tracker, next, pipes, present & kind != 0),
+                };
+                self.types[at] = Type { ripe, look: ripe.min(next + least), ..self.types[at] };
+            }
+            let look = self.types[at].look;
+            if look <= next {
+                self.looked_at = (self.looked_at.0 | pipes, self.looked_at.1 | kind);
+            } else {
+                self.look = self.look.min(look);
+            }
         }
-        self.coordinated = Some(present);
-        while touched != 0 {
-            let pipe = touched.trailing_zeros() as usize;
-            self.idle[pipe].1 = idle_at(tracker.cohorts(pipe));
-            touched &= touched - 1;
+    }
+
+    /// Says it for the units of a type. Gives [`Type::ripe`].
+    fn judge(&mut self, tracker: &mut Tracker, next: u64, pipes: u64, present: bool) -> u64 {
+        let least = self.figures.windows.least;
+        // The cycle after the one from which on the last unit is idle: 0 would be asleep.
+        let (mut ripe, mut last, mut held) = (u64::MAX, 1, 0);
+        for pipe in bits(pipes) {
+            let mut idle = 0;
+            for c in tracker.cohorts(pipe).iter().filter(|c| !c.asleep(next)) {
+                (idle, ripe) = (idle.max(c.detects_at + 1), ripe.min(c.detects_at + least));
+            }
+            if present && idle >= last {
+                (last, held) = (idle, 1 << pipe);
+            }
         }
-        let present = present.kinds();
-        // Of each kind the last one, and from when on it is idle. Without branches: they would be hard to foresee.
-        let (mut last, mut held_of) = ([1; 4], [0u64; 4]);
-        for (pipe, &(kind, idle)) in self.idle.iter().enumerate() {
-            let kind = kind as usize;
-            let later = (present >> kind & 1 != 0) & (idle >= last[kind]);
-            last[kind] = if later { idle } else { last[kind] };
-            held_of[kind] = if later { 1 << pipe } else { held_of[kind] };
-        }
-        let held = held_of.iter().fold(0, |held, of| held | of);
-        // Lanes that have not been looked at since they fell idle are not concerned: none of them would have been gated so far.
-        let detects = |pipe: usize| tracker.cohorts(pipe).iter().any(|c| c.state == LaneState::IdleDetect);
-        let (mut changed, mut concerned) = (held ^ self.state.held, 0u64);
-        while changed != 0 {
-            let pipe = changed.trailing_zeros() as usize;
-            concerned |= u64::from(detects(pipe)) << pipe;
-            changed &= changed - 1;
-        }
-        if concerned == 0 {
-            self.state.held = held;
-            return;
-        }
-        let concerned = (0..tracker.pipes().len()).filter(|pipe| concerned >> pipe & 1 != 0);
-        concerned.clone().for_each(|pipe| tracker.settle(pipe, self, next));
-        self.state.held = held;
-        concerned.for_each(|pipe| tracker.revise(pipe, self, next, u32::MAX, |_| {}));
-        // Other plans are no news.
-        tracker.take_touched();
+        let changed = (held ^ self.state.held) & pipes;
+        self.state.held ^= changed;
+        bits(changed).for_each(|pipe| tracker.replan_pipe(pipe, self, next));
+        ripe
     }
 }
 
-/// The cycle after the one from which on a unit is idle; 0 if it is asleep, and nobody has asked for it.
-#[inline]
-fn idle_at(lanes: &[Cohort]) -> u64 {
-    lanes.iter().fold(0, |idle, c| idle.max(if c.sleeps_on() { 0 } else { c.idle_at() + 1 }))
+/// The bits of a mask that are set.
+fn bits(mut mask: u64) -> impl Iterator<Item = usize> {
+    std::iter::from_fn(move || {
+        let bit = (mask != 0).then(|| mask.trailing_zeros() as usize);
+        mask &= mask.wrapping_sub(1);
+        bit
+    })
+}
+
+/// The types of some pipes.
+fn types(pipes: &[Pipe]) -> Vec<Type> {
+    let of = |kind| {
+        let pipes = pipes.iter().filter(|pipe| pipe.kind == kind).fold(0, |mask, pipe| mask | 1 << pipe.index);
+        Type { kind: 1 << kind as u32, pipes, ripe: 0, look: 0 }
+    };
+    let kinds = [PipeKind::Int, PipeKind::Fp, PipeKind::Both, PipeKind::Sfu];
+    kinds.into_iter().map(of).filter(|t| t.pipes != 0).collect()
 }
 
 impl Control for Blackout {
-    fn next(&self, pipe: &Pipe, lanes: &Cohort) -> Option<(u64, LaneState)> {
-        match lanes.state {
-            LaneState::On => Some((lanes.idle_from.max(lanes.since), LaneState::IdleDetect)),
-            LaneState::IdleDetect if self.holds(pipe) => None,
-            LaneState::IdleDetect => Some((lanes.since + self.window(pipe.kind), LaneState::Blackout)),
-            LaneState::Blackout => Some((lanes.since + self.figures.bet, LaneState::Gated)),
-            _ => None,
-        }
+    #[inline]
+    fn sleeps_at(&self, pipe: &Pipe, idle: Idle) -> u64 {
+        if self.holds(pipe) { u64::MAX } else { idle.detects_at + self.window(pipe.kind) }
     }
 
-    fn detects(&self, pipe: &Pipe, _: &Cohort) -> u64 {
+    #[inline]
+    fn detects(&self, pipe: &Pipe, _: bool) -> u64 {
         self.window(pipe.kind)
     }
 
-    fn wake(&self, _: &Pipe, lanes: &Cohort, now: u64) -> Wake {
-        let from = match lanes.state {
-            LaneState::Blackout => now.max(lanes.since + self.figures.bet),
-            _ => now,
-        };
-        Wake { from, until: from + self.figures.wake_up }
+    #[inline]
+    fn blackout(&self) -> u64 {
+        self.figures.bet
     }
 
-    fn demanded(&mut self, pipe: &Pipe, lanes: &Cohort, _: u64) {
-        if lanes.state == LaneState::Blackout {
+    #[inline]
+    fn wake_up(&self) -> u64 {
+        self.figures.wake_up
+    }
+
+    fn demanded(&mut self, pipe: &Pipe, blackout: bool) {
+        if blackout {
             self.state.windows.critical(pipe.kind as usize);
         }
     }
@@ -175,16 +210,21 @@ impl Control for Blackout {
     }
 
     fn watch(&mut self, tracker: &mut Tracker, state: &SmState<'_>) {
+        let next = state.now + 1;
+        // What would be said of a type where it makes no difference can wait, if the next cycle is sure to be shown.
+        let all = !state.collecting();
+        let (pipes, kinds) = if all { (u64::MAX, u32::MAX) } else { self.looked_at };
+        let due = self.look <= next;
+        if !due && pipes == 0 {
+            return;
+        }
         let w = state.warps;
         let active = self.active.get() & !(w.finished | w.on_memory | w.at_barrier | w.on_atomic);
         let any = |warps: u64| warps & active != 0;
         let present = Present { int: any(state.int()), fp: any(state.fp()), sfu: any(state.buffered(Port::Sfu)) };
-        let next = state.now + 1;
-        // In most cycles nothing has changed that the answer depends on: that a unit is used which is held already only
-        // makes it the last one all the more.
-        let news = tracker.touched() & !self.state.held;
-        if news != 0 || self.coordinated != Some(present) || tracker.turns_before(next) {
-            self.coordinate(tracker, next, present);
+        let present = present.kinds();
+        if due || tracker.touched() & pipes & !self.state.held != 0 || (present ^ self.present) & kinds != 0 {
+            self.look(tracker, next, present, all);
         }
     }
 
@@ -196,8 +236,6 @@ impl Control for Blackout {
         if !self.figures.adaptive || state.now < self.state.windows.end() {
             return;
         }
-        // What was due before happened under the old windows.
-        (0..tracker.pipes().len()).for_each(|pipe| tracker.settle(pipe, self, state.now));
         if self.state.windows.pass(&self.figures.windows, state.now) {
             tracker.replan(self, state.now);
         }
@@ -213,7 +251,7 @@ impl Control for Blackout {
 
     fn load(&mut self, state: &[u8]) -> Result<(), String> {
         self.state = postcard::from_bytes(state).map_err(|e| format!("warped-gates, lanes: {e}"))?;
-        self.coordinated = None;
+        (self.types, self.look) = (Vec::new(), 0);
         Ok(())
     }
 }
