@@ -13,6 +13,7 @@ mod state;
 pub use cycle::{CYCLE_KINDS, CycleFacts, CycleKind, Kinds};
 pub use governor::{ChipView, Foresight, Future, GovernorHook, LaunchView, Order, SmView, WarpCounts, WarpSums};
 pub use report::Report;
+pub(crate) use state::any_ahead;
 pub use state::{AHEAD, Ahead, SmState};
 
 use crate::activity::{COMPONENTS, LaneResidency};
@@ -176,6 +177,18 @@ pub struct StartQuery {
     pub begins: Option<u32>,
 }
 
+/// Cycles at whose end a lanes object is shown the SM.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Watches {
+    /// None.
+    #[default]
+    None,
+    /// Those after which an SP instruction is known that will start next, or go on ([`SmState::any_ahead`]).
+    Ahead,
+    /// All.
+    All,
+}
+
 /// Power states of the lanes.
 pub trait LanesHook: Hook {
     /// The cycle from which on this instruction could start, if it were asked for now. Of several units that are free,
@@ -211,9 +224,9 @@ pub trait LanesHook: Hook {
     /// must be lanes × cycles: an audit checks it.
     fn residency(&mut self, now: u64, int: &mut LaneResidency, fp: &mut LaneResidency, sfu: &mut LaneResidency);
 
-    /// Wants to be shown the SM at the end of every cycle ([`LanesHook::watch`]).
-    fn watches(&self) -> bool {
-        false
+    /// At the end of which cycles it wants to be shown the SM ([`LanesHook::watch`]).
+    fn watches(&self) -> Watches {
+        Watches::None
     }
 
     /// The end of cycle `state.now`: what the operand collectors hold, what warps wait. Cycles that are skipped are not

@@ -130,8 +130,8 @@ impl LanesHook for Watching {
     fn residency(&mut self, now: u64, int: &mut LaneResidency, fp: &mut LaneResidency, sfu: &mut LaneResidency) {
         self.on.take(now, int, fp, sfu);
     }
-    fn watches(&self) -> bool {
-        true
+    fn watches(&self) -> Watches {
+        Watches::All
     }
     fn watch(&mut self, state: &SmState<'_>) {
         let mut ahead = Vec::new();

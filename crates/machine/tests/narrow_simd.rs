@@ -6,7 +6,7 @@ use common::policies::{AlwaysOn, DatapathPolicy, LanesPolicy, Shapes};
 use common::{Bench, PROGRAMS, kernel, preset, record, threads};
 use std::sync::{Arc, Mutex};
 use warpwatt_machine::activity::{LaneResidency, SmActivity, SmEvent};
-use warpwatt_machine::hooks::{Ahead, Hook, LanesHook, Policy, SmHooks, SmState, StartQuery};
+use warpwatt_machine::hooks::{Ahead, Hook, LanesHook, Policy, SmHooks, SmState, StartQuery, Watches};
 use warpwatt_machine::kernel::Port;
 use warpwatt_machine::simd::Simd;
 use warpwatt_machine::sm::groups::EX_SP;
@@ -94,8 +94,8 @@ impl LanesHook for Kept {
     fn residency(&mut self, now: u64, int: &mut LaneResidency, fp: &mut LaneResidency, sfu: &mut LaneResidency) {
         self.on.take(now, int, fp, sfu);
     }
-    fn watches(&self) -> bool {
-        true
+    fn watches(&self) -> Watches {
+        Watches::All
     }
     fn watch(&mut self, state: &SmState<'_>) {
         let mut first: Option<Ahead> = None;

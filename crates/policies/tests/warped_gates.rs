@@ -5,7 +5,7 @@ mod common;
 use common::{PROGRAMS, cycles, find, hold, model, run, select, taken, threads, two_level, units};
 use std::sync::Arc;
 use warpwatt_machine::activity::{LaneState, MEM_EVENTS, SM_EVENTS, Sample, SmActivity};
-use warpwatt_machine::hooks::{Hook, LanesHook, OrderHook, OrderQuery, StartQuery};
+use warpwatt_machine::hooks::{Hook, LanesHook, OrderHook, OrderQuery, StartQuery, Watches};
 use warpwatt_machine::kernel::Port;
 use warpwatt_machine::sm::warps::Warps;
 use warpwatt_machine::spec::Spec;
@@ -176,7 +176,7 @@ fn coordinated(starts: &[(u64, usize)], until: u64, present: impl Fn(u64) -> (bo
     let spec = two_level();
     let mut rules = blackout(BlackoutKind::Coordinated);
     let mut tracker = Tracker::new(&spec, &SETUP, &rules);
-    assert!(rules.watches());
+    assert_eq!(rules.watches(), Watches::All);
     let mut fell: [Vec<u64>; 4] = Default::default();
     for now in 0..until {
         for &(_, pipe) in starts.iter().filter(|s| s.0 == now) {
@@ -244,7 +244,7 @@ fn a_unit_that_is_let_go_waits_for_what_has_been_announced() {
 fn naive_units_do_not_look_at_each_other() {
     let spec = two_level();
     let rules = blackout(BlackoutKind::Naive);
-    assert!(!rules.watches());
+    assert_eq!(rules.watches(), Watches::None);
     let mut l = Lanes::new(&spec, SETUP, rules);
     start(&mut l, query(0, false));
     let [int, ..] = taken(&mut l, 10);

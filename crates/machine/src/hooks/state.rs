@@ -48,6 +48,12 @@ pub struct SmState<'a> {
     pub(crate) kernel: &'a Kernel,
 }
 
+/// See [`SmState::any_ahead`].
+#[inline]
+pub(crate) fn any_ahead(collector: &Collector, alus: &Alus) -> bool {
+    collector.any_ahead(Port::Sp) || alus.narrow.under_way != 0
+}
+
 impl SmState<'_> {
     /// Warps, those of paused CTAs apart, whose buffered instruction goes to a port.
     #[inline]
@@ -82,7 +88,7 @@ impl SmState<'_> {
     /// An SP instruction is known that will start next, or will go on.
     #[inline]
     pub fn any_ahead(&self) -> bool {
-        self.collector.any_ahead(Port::Sp) || self.alus.narrow.under_way != 0
+        any_ahead(self.collector, self.alus)
     }
 
     /// Gives what is left of the instructions that enter narrow SPs, and which of the SPs each is in.

@@ -27,7 +27,7 @@ mod view;
 
 use crate::activity::{SmActivity, SmEvent};
 use crate::clock::Clock;
-use crate::hooks::{CYCLE_KINDS, Event, Heard, LanesHook, Report, SmHooks, SmState};
+use crate::hooks::{CYCLE_KINDS, Event, Heard, LanesHook, Report, SmHooks, SmState, Watches, any_ahead};
 use crate::kernel::{Kernel, PORTS};
 use crate::message::{Femtoseconds, ReplyKind, Traffic, packet_flits};
 use crate::ring::Ring;
@@ -109,9 +109,9 @@ pub struct Sm {
     /// The policy's objects.
     #[serde(skip)]
     hooks: SmHooks,
-    /// The lanes' policy is shown every cycle.
+    /// Which cycles the lanes' policy is shown.
     #[serde(skip)]
-    watched: bool,
+    watched: Watches,
     /// Some of the policy's objects are told of every cycle.
     #[serde(skip)]
     followed: bool,
@@ -175,7 +175,7 @@ impl Sm {
             skip,
             printed: Vec::new(),
             hooks: SmHooks::default(),
-            watched: false,
+            watched: Watches::None,
             followed: false,
             slots_heard: false,
             loads_heard: false,
@@ -211,7 +211,7 @@ impl Sm {
     }
 
     fn take_hooks(&mut self, hooks: SmHooks) {
-        self.watched = hooks.lanes.as_ref().is_some_and(|l| l.watches());
+        self.watched = hooks.lanes.as_ref().map_or(Watches::None, |l| l.watches());
         self.hooks = hooks;
         self.followed = self.hooks.follow_time();
         let interest = self.hooks.interest();
@@ -494,9 +494,11 @@ impl Sm {
             let issued = (self.issued_now() - before) as u32;
             self.passed(kinds.of(issued, self.schedulers_on() as u32), 1);
         }
-        if self.watched {
+        if self.watched != Watches::None {
             seldom();
-            self.watch(kernel);
+            if self.watched == Watches::All || any_ahead(&self.collector, &self.alus) {
+                self.watch(kernel);
+            }
         }
         self.account(1);
         self.now += 1;

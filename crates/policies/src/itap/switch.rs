@@ -18,7 +18,7 @@ use crate::lanes::Setup;
 use crate::policy_choices;
 use serde::{Deserialize, Serialize};
 use warpwatt_machine::activity::{LaneResidency, LaneState};
-use warpwatt_machine::hooks::{Ahead, Hook, LanesHook, Report, SmState, StartQuery};
+use warpwatt_machine::hooks::{Ahead, Hook, LanesHook, Report, SmState, StartQuery, Watches};
 
 policy_choices! {
     /// The power of lanes that wake up.
@@ -117,6 +117,12 @@ impl Line {
     #[inline]
     fn sleepy(&self) -> u32 {
         self.applied.all() | self.waking.all()
+    }
+
+    /// Lanes that cannot take an instruction in cycle `now`, the one after the last that is settled.
+    #[inline]
+    fn sleepy_in(&self, now: u64) -> u32 {
+        self.sleepy() & !self.awake_at.at(now)
     }
 
     /// The cycle from which an instruction can start on some lanes, if it asks at `now`.
@@ -322,10 +328,17 @@ impl Switch {
     #[inline]
     fn settle(&mut self, end: u64) {
         if self.state.now < end {
-            self.pass(end);
+            self.settle_rest(end);
         }
     }
 
+    #[inline(never)]
+    fn settle_rest(&mut self, end: u64) {
+        self.pass(end);
+    }
+
+    /// The same, in place.
+    #[inline(always)]
     fn pass(&mut self, end: u64) {
         while self.state.now < end {
             let now = self.state.now;
@@ -479,7 +492,7 @@ impl Switch {
         if self.pipes.units != 1 || self.pipes.simd.narrow() {
             return None;
         }
-        self.settle(now);
+        self.pass(now);
         let first = self.state.free_at[0].max(self.state.blocked);
         Some(Single::new(within(now, first), self.pipes.scope))
     }
@@ -568,7 +581,7 @@ impl LanesHook for Switch {
         // SFU lanes are always on.
         let Some(pipe) = self.pipes.of(query) else { return true };
         self.settle(query.now);
-        let awake = query.lanes & self.state.lines[pipe].sleepy() == 0;
+        let awake = query.lanes & self.state.lines[pipe].sleepy_in(query.now) == 0;
         if awake {
             self.begin(pipe, query);
         }
@@ -598,14 +611,11 @@ impl LanesHook for Switch {
         self.state.counts.sfu(&self.pipes, now, sfu);
     }
 
-    fn watches(&self) -> bool {
-        self.rules.peek
+    fn watches(&self) -> Watches {
+        if self.rules.peek { Watches::Ahead } else { Watches::None }
     }
 
     fn watch(&mut self, sm: &SmState<'_>) {
-        if !sm.any_ahead() {
-            return;
-        }
         if let Some(mut sight) = self.single(sm.now + 1) {
             sm.ahead(|op| sight.add(&op));
             self.saw(sm.now + 1, &sight);

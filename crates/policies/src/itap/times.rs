@@ -96,6 +96,12 @@ impl Soon {
         self.0[cycle as usize % SOON] |= lanes;
     }
 
+    /// Lanes whose cycle comes now.
+    #[inline]
+    pub fn at(&self, now: u64) -> u32 {
+        self.0[now as usize % SOON]
+    }
+
     /// Lanes whose cycle has come: they have none any more.
     #[inline]
     pub fn take(&mut self, now: u64) -> u32 {

@@ -2,7 +2,7 @@
 
 use super::cohort::Pipe;
 use super::tracker::Tracker;
-use warpwatt_machine::hooks::{Report, SmState};
+use warpwatt_machine::hooks::{Report, SmState, Watches};
 
 /// Lanes that nothing keeps awake any more.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,8 +44,8 @@ pub trait Control: Send + std::fmt::Debug {
     }
 
     /// See [`LanesHook::watches`](warpwatt_machine::hooks::LanesHook::watches).
-    fn watches(&self) -> bool {
-        false
+    fn watches(&self) -> Watches {
+        Watches::None
     }
 
     /// See [`LanesHook::watch`](warpwatt_machine::hooks::LanesHook::watch). What lanes do next may be changed with

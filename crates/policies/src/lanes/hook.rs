@@ -5,7 +5,7 @@ use super::setup::{Demand, Occupancy, Scope, Setup};
 use super::tracker::Tracker;
 use serde::{Deserialize, Serialize};
 use warpwatt_machine::activity::LaneResidency;
-use warpwatt_machine::hooks::{Hook, IssueQuery, LanesHook, Report, Shape, SmState, StartQuery};
+use warpwatt_machine::hooks::{Hook, IssueQuery, LanesHook, Report, Shape, SmState, StartQuery, Watches};
 use warpwatt_machine::kernel::Port;
 use warpwatt_machine::simd::Simd;
 use warpwatt_machine::spec::Spec;
@@ -188,7 +188,7 @@ impl<C: Control> LanesHook for Lanes<C> {
         }
     }
 
-    fn watches(&self) -> bool {
+    fn watches(&self) -> Watches {
         self.control.watches()
     }
 

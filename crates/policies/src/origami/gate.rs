@@ -28,11 +28,7 @@ impl FoldGate {
             return;
         }
         self.window = window;
-        for pipe in 0..tracker.pipes().len() {
-            if tracker.pipes()[pipe].kind != PipeKind::Sfu {
-                tracker.mark(pipe, self, now, UPPER);
-            }
-        }
+        tracker.mark(self, now, UPPER);
     }
 
     /// The first cycle, from `idle` on, in which lanes of the upper half are gated eagerly.

@@ -134,6 +134,12 @@ impl OrderHook for Pats {
 /// patterns, in turn from the current one on, that a `ready` warp has; it remains what it was if there is none. While no
 /// port takes its warps, those of the patterns that follow go. `active`: a warp's active mask.
 pub fn prefer(dominant: &[u32], current: &mut u32, ready: u64, can: u64, active: impl Fn(usize) -> u32) -> Option<u64> {
+    // Most often the turn goes on.
+    let pattern = *current;
+    let same = ones(can).fold(0, |same, w| same | ((active(w) == pattern) as u64) << w);
+    if same & ready != 0 && dominant.contains(&pattern) {
+        return Some(same);
+    }
     let place = |pattern: u32| dominant.iter().position(|&p| p == pattern);
     // Places of a pattern after another one's, in turn.
     let behind = |at: usize, from: usize| if at >= from { at - from } else { at + dominant.len() - from };

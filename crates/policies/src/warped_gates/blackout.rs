@@ -6,7 +6,7 @@ use super::window::{Rules, Windows};
 use crate::lanes::{Control, Idle, Pipe, PipeKind, Tracker};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
-use warpwatt_machine::hooks::{Report, SmState};
+use warpwatt_machine::hooks::{Report, SmState, Watches};
 use warpwatt_machine::kernel::Port;
 
 /// Figures of the rules.
@@ -112,7 +112,7 @@ impl Blackout {
     /// Looks at all types, or at those for which it may make a difference in cycle `next`.
     fn look(&mut self, tracker: &mut Tracker, next: u64, present: u32, all: bool) {
         if self.types.is_empty() {
-            self.types = types(tracker.pipes());
+            self.types = types(&tracker.pipes().collect::<Vec<_>>());
         }
         let least = self.figures.windows.least;
         (self.looked_at, self.look) = ((0, 0), u64::MAX);
@@ -205,8 +205,8 @@ impl Control for Blackout {
         }
     }
 
-    fn watches(&self) -> bool {
-        self.figures.kind == BlackoutKind::Coordinated
+    fn watches(&self) -> Watches {
+        if self.figures.kind == BlackoutKind::Coordinated { Watches::All } else { Watches::None }
     }
 
     fn watch(&mut self, tracker: &mut Tracker, state: &SmState<'_>) {
