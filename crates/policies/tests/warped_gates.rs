@@ -3,6 +3,7 @@
 mod common;
 
 use common::{PROGRAMS, cycles, find, hold, model, run, select, taken, threads, two_level, units};
+use proptest::prelude::*;
 use std::sync::Arc;
 use warpwatt_machine::activity::{LaneState, MEM_EVENTS, SM_EVENTS, Sample, SmActivity};
 use warpwatt_machine::hooks::{Hook, LanesHook, OrderHook, OrderQuery, StartQuery, Watches};
@@ -238,6 +239,58 @@ fn a_unit_that_is_let_go_waits_for_what_has_been_announced() {
     (20..40).for_each(|now| coordinate(&mut rules, &mut tracker, now + 1, false));
     let [lanes] = tracker.cohorts(INT1) else { panic!("one history") };
     assert!(lanes.sleeps_at == 29, "{lanes:?}");
+}
+
+/// What happens in a cycle: an instruction wants a pipe for some cycles, on all lanes or on few of them.
+#[derive(Clone, Copy, Debug)]
+struct Wish {
+    pipe: usize,
+    lanes: u32,
+    busy: u64,
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(300))]
+
+    #[test]
+    fn units_are_looked_at_only_when_it_makes_a_difference(
+        cycles in prop::collection::vec(
+            (
+                prop::option::weighted(0.3, (0..4usize, prop::sample::select(vec![u32::MAX, 0xffff, 0xf0]), 1..4u64)),
+                prop::option::weighted(0.1, any::<[bool; 2]>()),
+                0..12u64,
+            ),
+            1..150,
+        ),
+        (bet, epoch) in (prop::sample::select(vec![0, 3, 14]), prop::sample::select(vec![20, 1000])),
+    ) {
+        let spec = two_level();
+        let parameters = Parameters { bet, epoch, critical: 0, ..Parameters::default() };
+        let new = || {
+            let rules = Blackout::new(parameters.figures(), Arc::new(ActiveWarps::all()));
+            (Tracker::new(&spec, &Setup { granularity: 1, ..SETUP }, &rules), rules)
+        };
+        let ((mut always, mut one), (mut seldom, mut other)) = (new(), new());
+        let (mut now, mut present, mut waits) = (0, Present::default(), None);
+        for (wish, change, pause) in cycles {
+            waits = waits.or(wish.map(|(pipe, lanes, busy)| Wish { pipe, lanes, busy }));
+            present = change.map_or(present, |[int, fp]| Present { int, fp, sfu: false });
+            if let Some(Wish { pipe, lanes, busy }) = waits {
+                let ready = always.start(pipe, &mut one, now, lanes, busy);
+                prop_assert_eq!(seldom.start(pipe, &mut other, now, lanes, busy), ready);
+                waits = if ready > now { waits } else { None };
+            }
+            // Sometimes the next cycles are skipped: nothing happens in them.
+            let skipped = if waits.is_none() && pause > 8 { 3 * (pause - 8) } else { 0 };
+            other.keep_coordinated(&mut seldom, now + 1, skipped == 0, |_| present);
+            for next in now + 1..=now + 1 + skipped {
+                one.coordinate(&mut always, next, present);
+            }
+            now += 1 + skipped;
+        }
+        prop_assert_eq!(always.take_residency(&one, now), seldom.take_residency(&other, now));
+        prop_assert_eq!((one.critical(), always.waits()), (other.critical(), seldom.waits()));
+    }
 }
 
 #[test]

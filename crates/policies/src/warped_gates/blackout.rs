@@ -109,6 +109,28 @@ impl Blackout {
         self.look(tracker, next, present.kinds(), true);
     }
 
+    /// The same, in those cycles and of those types where it makes a difference. `shown`: this will be asked at the end of
+    /// the next cycle too; otherwise nothing happens until it is asked again. `present` is
+    /// told the active warps.
+    pub fn keep_coordinated(
+        &mut self,
+        tracker: &mut Tracker,
+        next: u64,
+        shown: bool,
+        present: impl FnOnce(u64) -> Present,
+    ) {
+        // What would be said of a type where it makes no difference can wait for the next time.
+        let (pipes, kinds) = if shown { self.looked_at } else { (u64::MAX, u32::MAX) };
+        let due = self.look <= next;
+        if !due && pipes == 0 {
+            return;
+        }
+        let present = present(self.active.get()).kinds();
+        if due || tracker.touched() & pipes & !self.state.held != 0 || (present ^ self.present) & kinds != 0 {
+            self.look(tracker, next, present, !shown);
+        }
+    }
+
     /// Looks at all types, or at those for which it may make a difference in cycle `next`.
     fn look(&mut self, tracker: &mut Tracker, next: u64, present: u32, all: bool) {
         if self.types.is_empty() {
@@ -210,22 +232,13 @@ impl Control for Blackout {
     }
 
     fn watch(&mut self, tracker: &mut Tracker, state: &SmState<'_>) {
-        let next = state.now + 1;
-        // What would be said of a type where it makes no difference can wait, if the next cycle is sure to be shown.
-        let all = !state.collecting();
-        let (pipes, kinds) = if all { (u64::MAX, u32::MAX) } else { self.looked_at };
-        let due = self.look <= next;
-        if !due && pipes == 0 {
-            return;
-        }
-        let w = state.warps;
-        let active = self.active.get() & !(w.finished | w.on_memory | w.at_barrier | w.on_atomic);
-        let any = |warps: u64| warps & active != 0;
-        let present = Present { int: any(state.int()), fp: any(state.fp()), sfu: any(state.buffered(Port::Sfu)) };
-        let present = present.kinds();
-        if due || tracker.touched() & pipes & !self.state.held != 0 || (present ^ self.present) & kinds != 0 {
-            self.look(tracker, next, present, all);
-        }
+        let present = |active: u64| {
+            let w = state.warps;
+            let active = active & !(w.finished | w.on_memory | w.at_barrier | w.on_atomic);
+            let any = |warps: u64| warps & active != 0;
+            Present { int: any(state.int()), fp: any(state.fp()), sfu: any(state.buffered(Port::Sfu)) }
+        };
+        self.keep_coordinated(tracker, state.now + 1, state.collecting(), present);
     }
 
     fn next_event(&self, _: u64) -> u64 {
