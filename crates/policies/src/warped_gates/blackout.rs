@@ -110,8 +110,7 @@ impl Blackout {
     }
 
     /// The same, in those cycles and of those types where it makes a difference. `shown`: this will be asked at the end of
-    /// the next cycle too; otherwise nothing happens until it is asked again. `present` is
-    /// told the active warps.
+    /// the next cycle too; otherwise nothing happens until it is asked again. `present` is told which warps are active.
     pub fn keep_coordinated(
         &mut self,
         tracker: &mut Tracker,
