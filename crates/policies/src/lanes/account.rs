@@ -1,4 +1,4 @@
-//! Lane-cycles by state, and idle periods, of one kind of pipe.
+//! Lane-cycles by state, and idle periods, of a pipe.
 //!
 //! Of a cohort everything before the cycle from which on it is on ([`Cohort::awake_at`]) has been counted. That it is on
 //! from cycle a to b counts b − a: −a is counted when that is known, b when they detect idleness. When the counts are taken,
