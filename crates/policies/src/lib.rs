@@ -39,6 +39,7 @@ pub mod ucstates;
 pub mod warped_gates;
 
 mod error;
+mod ones;
 mod system;
 
 pub use error::PolicyError;

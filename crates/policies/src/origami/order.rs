@@ -1,5 +1,6 @@
 //! The Origami scheduler's order of warps: by type, then by how many lanes are active (§3.2, §3.3).
 
+use crate::ones::those;
 use serde::{Deserialize, Serialize};
 use warpwatt_machine::hooks::{Hook, OrderHook, OrderQuery, Report, SmState};
 use warpwatt_machine::sm::order::{ActiveSet, rotate};
@@ -108,18 +109,6 @@ impl Order {
             state: State { end: 0, forced: 0, schedulers: vec![scheduler; spec.schedulers as usize] },
         }
     }
-}
-
-/// Those of some warps for which something holds.
-#[inline]
-fn those(mut warps: u64, holds: impl Fn(usize) -> bool) -> u64 {
-    let mut those = 0;
-    while warps != 0 {
-        let w = warps.trailing_zeros() as usize;
-        warps &= warps - 1;
-        those |= (holds(w) as u64) << w;
-    }
-    those
 }
 
 impl Hook for Order {

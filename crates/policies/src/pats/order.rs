@@ -1,5 +1,6 @@
 //! The order of PATS: warps with the same active mask one after the other.
 
+use crate::ones::{ones, those};
 use serde::{Deserialize, Serialize};
 use std::cmp::Reverse;
 use warpwatt_machine::hooks::{Hook, OrderHook, OrderQuery, Report, SmState};
@@ -136,7 +137,7 @@ impl OrderHook for Pats {
 pub fn prefer(dominant: &[u32], current: &mut u32, ready: u64, can: u64, active: impl Fn(usize) -> u32) -> Option<u64> {
     // Most often the turn goes on.
     let pattern = *current;
-    let same = ones(can).fold(0, |same, w| same | ((active(w) == pattern) as u64) << w);
+    let same = those(can, |w| active(w) == pattern);
     if same & ready != 0 && dominant.contains(&pattern) {
         return Some(same);
     }
@@ -165,13 +166,4 @@ pub fn prefer(dominant: &[u32], current: &mut u32, ready: u64, can: u64, active:
         }
     }
     (warps != 0).then_some(warps)
-}
-
-/// The set bits of a mask.
-fn ones(mut mask: u64) -> impl Iterator<Item = usize> {
-    std::iter::from_fn(move || {
-        let bit = (mask != 0).then(|| mask.trailing_zeros() as usize);
-        mask &= mask.wrapping_sub(1);
-        bit
-    })
 }

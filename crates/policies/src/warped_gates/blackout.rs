@@ -4,6 +4,7 @@ use super::BlackoutKind;
 use super::gates::ActiveWarps;
 use super::window::{Rules, Windows};
 use crate::lanes::{Control, Idle, Pipe, PipeKind, Tracker};
+use crate::ones::ones;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 use warpwatt_machine::hooks::{Report, SmState, Watches};
@@ -164,7 +165,7 @@ impl Blackout {
         let least = self.figures.windows.least;
         // The cycle after the one from which on the last unit is idle: 0 would be asleep.
         let (mut ripe, mut last, mut held) = (u64::MAX, 1, 0);
-        for pipe in bits(pipes) {
+        for pipe in ones(pipes) {
             let mut idle = 0;
             for c in tracker.cohorts(pipe).iter().filter(|c| !c.asleep(next)) {
                 (idle, ripe) = (idle.max(c.detects_at + 1), ripe.min(c.detects_at + least));
@@ -175,18 +176,9 @@ impl Blackout {
         }
         let changed = (held ^ self.state.held) & pipes;
         self.state.held ^= changed;
-        bits(changed).for_each(|pipe| tracker.replan_pipe(pipe, self, next));
+        ones(changed).for_each(|pipe| tracker.replan_pipe(pipe, self, next));
         ripe
     }
-}
-
-/// The bits of a mask that are set.
-fn bits(mut mask: u64) -> impl Iterator<Item = usize> {
-    std::iter::from_fn(move || {
-        let bit = (mask != 0).then(|| mask.trailing_zeros() as usize);
-        mask &= mask.wrapping_sub(1);
-        bit
-    })
 }
 
 /// The types of some pipes.
