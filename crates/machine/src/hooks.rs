@@ -74,7 +74,9 @@ pub struct OrderQuery<'a> {
     pub now: u64,
     /// Scheduler index.
     pub scheduler: usize,
-    /// Warps that can issue now: next instruction buffered, registers available, port free.
+    /// Its warps that are ready: next instruction buffered, registers available.
+    pub ready: u64,
+    /// Those of them that can issue now: their port is free.
     pub available: u64,
     /// The scheduler's warps, those of a partner that is tuned down included.
     pub pool: u64,
@@ -100,11 +102,6 @@ impl OrderQuery<'_> {
 pub trait OrderHook: Hook {
     /// A warp out of `available`, or none. Asked only while some warp is ready.
     fn pick(&mut self, query: &OrderQuery<'_>) -> Option<usize>;
-
-    /// Warps that may not issue loads now.
-    fn held(&self) -> u64 {
-        0
-    }
 }
 
 /// A warp instruction about to enter an SP.

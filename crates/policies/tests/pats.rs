@@ -71,7 +71,17 @@ fn before_any_pattern_is_known_it_is_round_robin_in_the_active_set() {
     let picked: Vec<_> = (0..4)
         .map(|now| {
             let (available, pool) = (w.ready(), 0xff);
-            p.pick(&OrderQuery { now, scheduler: 0, available, pool, int: 0b1111, fp: 0, warps: &w, threads: &[] })
+            p.pick(&OrderQuery {
+                now,
+                scheduler: 0,
+                ready: w.ready(),
+                available,
+                pool,
+                int: 0b1111,
+                fp: 0,
+                warps: &w,
+                threads: &[],
+            })
         })
         .collect();
     assert_eq!(picked, [Some(1), Some(2), Some(3), Some(1)]);

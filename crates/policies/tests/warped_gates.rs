@@ -39,6 +39,7 @@ fn pick(gates: &mut Gates, warps: &Warps, free: u64) -> Option<usize> {
     gates.pick(&OrderQuery {
         now: 0,
         scheduler: 0,
+        ready: warps.ready(),
         available: warps.ready() & free,
         pool: u64::MAX >> 16,
         int: alu & !warps.fp,

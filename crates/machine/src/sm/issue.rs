@@ -45,7 +45,7 @@ impl Sm {
             let pool = self.pools[i];
             let ready = all_ready & pool;
             let choice = if ready != 0 && !self.halted && self.stalled_until <= self.now {
-                self.pick(i, ready & !self.blocked(), pool)
+                self.pick(i, ready, pool)
             } else {
                 None
             };
@@ -68,7 +68,8 @@ impl Sm {
 
     /// Asks the policy's order, or the built-in scheduler.
     #[inline(always)]
-    fn pick(&mut self, i: usize, available: u64, pool: u64) -> Option<usize> {
+    fn pick(&mut self, i: usize, ready: u64, pool: u64) -> Option<usize> {
+        let available = ready & !self.blocked();
         let Some(order) = &mut self.hooks.order else {
             return self.orders[i].pick(available, pool, &self.warps);
         };
@@ -77,14 +78,15 @@ impl Sm {
         let query = OrderQuery {
             now: self.now,
             scheduler: i,
-            available: available & !(order.held() & self.warps.load),
+            ready,
+            available,
             pool,
             int: alu & !self.warps.fp,
             fp: alu & self.warps.fp,
             warps: &self.warps,
             threads: &self.threads,
         };
-        order.pick(&query).filter(|&w| query.available >> w & 1 != 0)
+        order.pick(&query).filter(|&w| available >> w & 1 != 0)
     }
 
     /// Buffers with instructions of a path not taken are emptied; fetching goes on at the right place.

@@ -39,10 +39,8 @@ impl Hook for Reversed {
 impl OrderHook for Reversed {
     fn pick(&mut self, query: &OrderQuery<'_>) -> Option<usize> {
         assert_eq!(query.int & query.fp, 0);
-        (query.available != 0).then(|| 63 - query.available.leading_zeros() as usize)
-    }
-    fn held(&self) -> u64 {
-        if self.0 { u64::MAX } else { 0 }
+        let available = query.available & if self.0 { !query.warps.load } else { u64::MAX };
+        (available != 0).then(|| 63 - available.leading_zeros() as usize)
     }
 }
 

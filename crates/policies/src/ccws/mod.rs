@@ -241,8 +241,4 @@ impl OrderHook for Order {
         *last = choice as u8;
         Some(choice)
     }
-
-    fn held(&self) -> u64 {
-        self.state.held
-    }
 }

@@ -160,12 +160,11 @@ impl Cohort {
     pub(super) fn works(&self, account: &mut Account, blackout: u64, now: u64, (lanes, until): (u64, u64)) {
         if self.asleep(now) {
             account.sleep(lanes, self, blackout, now, now);
-        } else if self.detects_at < now {
-            account.detect(lanes, now - self.detects_at);
+        } else {
+            // Whether there were any such cycles cannot be foreseen: no branches.
+            account.detect(lanes, now.saturating_sub(self.detects_at));
         }
-        if self.idle_from < now {
-            account.idle.add(now - self.idle_from, lanes);
-        }
+        account.idle.add(now.saturating_sub(self.idle_from), lanes);
         account.works(lanes, until.saturating_sub(self.idle_from.max(now)));
     }
 }

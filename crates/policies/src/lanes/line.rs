@@ -80,6 +80,7 @@ impl Line {
     }
 
     /// Finds which lanes are awake in cycle `now`, and for how long that holds.
+    #[inline(never)]
     fn look(&mut self, now: u64) {
         (self.awake, self.turn) = (0, NEVER);
         for c in &self.cohorts {
@@ -95,6 +96,7 @@ impl Line {
     }
 
     /// The same if some of the lanes are not awake.
+    #[inline(never)]
     fn woken(&self, control: &(impl Control + ?Sized), now: u64, lanes: u32) -> u64 {
         if let Some((promised, ready)) = self.promise
             && promised == lanes
@@ -152,11 +154,14 @@ impl Line {
     /// `until`, unless the rules change. Whether there are any.
     #[inline]
     pub fn announce(&mut self, control: &mut (impl Control + ?Sized), now: u64, lanes: u32, until: u64) -> bool {
-        let detects = [false, true].map(|marked| control.detects(&self.pipe, marked));
+        let pipe = &self.pipe;
         // Not by what is planned: a rule may let them go.
-        let calm = |c: &Cohort| c.detects_at + detects[c.marked as usize];
-        let may_sleep = |c: &Cohort| if c.asleep(now) | (calm(c) < until) { c.lanes } else { 0 };
-        let concerned = self.cohorts.iter().fold(0, |mask, c| mask | may_sleep(c)) & lanes;
+        let may_sleep = |c: &Cohort| c.asleep(now) | (c.detects_at + control.detects(pipe, c.marked) < until);
+        let concerned = match &self.cohorts[..] {
+            // Most often all lanes are alike.
+            [c] if !may_sleep(c) => return false,
+            all => all.iter().fold(0, |mask, c| mask | if may_sleep(c) { c.lanes } else { 0 }) & lanes,
+        };
         if concerned != 0 {
             self.demand(control, now, concerned, until);
         }
@@ -164,10 +169,36 @@ impl Line {
     }
 
     /// An instruction starts on lanes that are awake.
+    #[inline]
     pub fn begin(&mut self, control: &(impl Control + ?Sized), now: u64, lanes: u32, busy: u64) {
-        let (until, blackout) = (now + busy, control.blackout());
         self.promise = None;
         self.awake |= lanes;
+        if !self.begin_alike(control, now, lanes, busy) {
+            self.begin_apart(control, now, lanes, busy);
+        }
+    }
+
+    /// The same, if these lanes are a cohort already and stay one, as most often. Whether they are.
+    #[inline]
+    fn begin_alike(&mut self, control: &(impl Control + ?Sized), now: u64, lanes: u32, busy: u64) -> bool {
+        let until = now + busy;
+        let marks = control.marks(&self.pipe, until) & lanes;
+        let alone = self.cohorts.len() == 1;
+        let Some(c) = self.cohorts.iter_mut().find(|c| c.lanes == lanes) else { return false };
+        let on_until = if self.announced { c.detects_at } else { c.idle_from };
+        if on_until > until || marks != 0 && marks != lanes {
+            return false;
+        }
+        c.works(&mut self.account, control.blackout(), now, (c.count(), until));
+        *c = Cohort::on((lanes, c.count()), marks != 0, now, until).left_alone(&self.pipe, control);
+        // Of the others the same is true as before, as long as it was.
+        self.turn = if alone { c.turn(now) } else { self.turn.min(c.turn(now)) };
+        true
+    }
+
+    /// The same, if they are not.
+    fn begin_apart(&mut self, control: &(impl Control + ?Sized), now: u64, lanes: u32, busy: u64) {
+        let (until, blackout) = (now + busy, control.blackout());
         // The place of a cohort that has given all of its lanes: the new one comes there.
         let mut free = None;
         let (mut at, mut turn) = (0, NEVER);

@@ -2,6 +2,7 @@
 
 use crate::ones::those;
 use serde::{Deserialize, Serialize};
+use std::hint::select_unpredictable;
 use warpwatt_machine::hooks::{Hook, OrderHook, OrderQuery, Report, SmState};
 use warpwatt_machine::sm::order::{ActiveSet, rotate};
 use warpwatt_machine::spec::Spec;
@@ -57,8 +58,8 @@ impl Turn {
         };
         let available = available & set;
         // This type, then LDST and SFU, then the other type.
-        let tiers = [available & own, available & !(int | fp), available];
-        let first = *tiers.iter().find(|&&warps| warps != 0)?;
+        let first = |one: u64, other: u64| select_unpredictable(one != 0, one, other);
+        let first = first(available & own, first(available & !(int | fp), available));
         let mut rest = if first & (int | fp) != 0 { first } else { 0 };
         while let Some(w) = rotate(rest, last) {
             if full(w) == self.full {

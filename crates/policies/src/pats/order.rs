@@ -120,7 +120,7 @@ impl OrderHook for Pats {
         let State { schedulers, dominant, .. } = &mut self.state;
         let s = schedulers.get_mut(query.scheduler)?;
         s.active.refill(query.pool, query.warps, s.last);
-        let ready = s.active.warps() & query.warps.ready();
+        let ready = s.active.warps() & query.ready;
         let can = s.active.warps() & query.available;
         let first = prefer(dominant, &mut s.current, ready, can, |w| query.active(w));
         let choice = rotate(first.unwrap_or(can), s.last)?;

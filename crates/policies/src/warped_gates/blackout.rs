@@ -70,7 +70,7 @@ struct Type {
     /// Their pipes, as bits.
     pipes: u64,
     /// Before this cycle none of their lanes that are awake can have been idle for the shortest window: which unit is held
-    /// makes no difference. 0: that has not been said yet.
+    /// makes no difference, and is not said. 0: it has not been said yet.
     ripe: u64,
     /// Before this one nor can those that are asleep.
     look: u64,
@@ -142,14 +142,18 @@ impl Blackout {
             let Type { kind, pipes, ripe, look } = self.types[at];
             if all || look <= next {
                 // That a unit is used which is held already only makes it the last one all the more.
-                let news = tracker.take_touched(pipes) & !self.state.held;
+                let news = tracker.touched() & pipes & !self.state.held;
                 let changed = (present ^ self.present) & kind;
-                self.present ^= changed;
-                let ripe = match ripe {
-                    known if known != 0 && news == 0 && changed == 0 => known,
-                    _ => self.judge(tracker, next, pipes, present & kind != 0),
-                };
-                self.types[at] = Type { ripe, look: ripe.min(next + least), ..self.types[at] };
+                let mut known = ripe;
+                if known == 0 || news | u64::from(changed) != 0 {
+                    known = self.ripe(tracker, next, pipes);
+                    if all || known <= next {
+                        self.present ^= changed;
+                        tracker.take_touched(pipes);
+                        self.judge(tracker, next, pipes, present & kind != 0);
+                    }
+                }
+                (self.types[at].ripe, self.types[at].look) = (known, known.min(next + least));
             }
             let look = self.types[at].look;
             if look <= next {
@@ -160,24 +164,32 @@ impl Blackout {
         }
     }
 
-    /// Says it for the units of a type. Gives [`Type::ripe`].
-    fn judge(&mut self, tracker: &mut Tracker, next: u64, pipes: u64, present: bool) -> u64 {
-        let least = self.figures.windows.least;
-        // The cycle after the one from which on the last unit is idle: 0 would be asleep.
-        let (mut ripe, mut last, mut held) = (u64::MAX, 1, 0);
+    /// [`Type::ripe`] of the units of a type.
+    #[inline]
+    fn ripe(&self, tracker: &Tracker, next: u64, pipes: u64) -> u64 {
+        let mut ripe = u64::MAX;
         for pipe in ones(pipes) {
-            let mut idle = 0;
-            for c in tracker.cohorts(pipe).iter().filter(|c| !c.asleep(next)) {
-                (idle, ripe) = (idle.max(c.detects_at + 1), ripe.min(c.detects_at + least));
+            for c in tracker.cohorts(pipe) {
+                ripe = ripe.min(if c.asleep(next) { u64::MAX } else { c.detects_at + self.figures.windows.least });
             }
-            if present && idle >= last {
+        }
+        ripe
+    }
+
+    /// Says it for the units of a type.
+    fn judge(&mut self, tracker: &mut Tracker, next: u64, pipes: u64, present: bool) {
+        // The cycle after the one from which on the last unit is idle: 0 would be asleep.
+        let (mut last, mut held) = (1, 0);
+        for pipe in ones(pipes).filter(|_| present) {
+            let awake = tracker.cohorts(pipe).iter().filter(|c| !c.asleep(next));
+            let idle = awake.fold(0, |idle, c| idle.max(c.detects_at + 1));
+            if idle >= last {
                 (last, held) = (idle, 1 << pipe);
             }
         }
         let changed = (held ^ self.state.held) & pipes;
         self.state.held ^= changed;
         ones(changed).for_each(|pipe| tracker.replan_pipe(pipe, self, next));
-        ripe
     }
 }
 

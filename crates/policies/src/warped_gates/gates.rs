@@ -2,6 +2,7 @@
 
 use super::Switch;
 use serde::{Deserialize, Serialize};
+use std::hint::select_unpredictable;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use warpwatt_machine::hooks::{Hook, OrderHook, OrderQuery, Report};
@@ -99,7 +100,7 @@ impl OrderHook for Gates {
         let active = s.active.warps();
         self.shared.set(query.pool, active);
         let looked_at = match self.switch {
-            Switch::Ready => active & query.warps.ready(),
+            Switch::Ready => active & query.ready,
             Switch::Present => active,
         };
         let of = |fp: bool| if fp { query.fp } else { query.int };
@@ -109,7 +110,8 @@ impl OrderHook for Gates {
         }
         let can = query.available & active;
         let between = !(query.int | query.fp);
-        let choice = [of(s.fp), between, of(!s.fp)].into_iter().find_map(|warps| rotate(can & warps, s.last))?;
+        let first = |one: u64, other: u64| select_unpredictable(one & can != 0, one, other);
+        let choice = rotate(can & first(of(s.fp), first(between, of(!s.fp))), s.last)?;
         s.last = choice as u8;
         Some(choice)
     }
