@@ -212,9 +212,10 @@ pub trait LanesHook: Hook {
         let _ = query;
     }
 
-    /// An instruction for the SPs has issued: in this shape it wants its lanes in some SP, once its operands are collected.
-    fn issued(&mut self, query: &IssueQuery, shape: Shape) {
-        let _ = (query, shape);
+    /// An instruction for the SPs has issued: it wants the lanes of its first and, if it has one, its second sub-warp
+    /// ([`Shape::masks`]) in some SP, once its operands are collected.
+    fn issued(&mut self, query: &IssueQuery, masks: (u32, u32)) {
+        let _ = (query, masks);
     }
 
     /// Takes the lane-cycles by state of the cycles before `now` that have not been taken, for INT, FP and SFU. Their sum

@@ -4,7 +4,7 @@ mod common;
 
 use common::taken;
 use warpwatt_machine::activity::{LaneResidency, LaneState};
-use warpwatt_machine::hooks::{IssueQuery, LanesHook, Shape, StartQuery};
+use warpwatt_machine::hooks::{IssueQuery, LanesHook, StartQuery};
 use warpwatt_machine::kernel::Port;
 use warpwatt_machine::spec::Spec;
 use warpwatt_policies::cpg::Gate;
@@ -162,8 +162,7 @@ fn where_residency_is_cut_changes_nothing() {
 
 #[test]
 fn lanes_may_be_demanded_at_issue() {
-    let issue =
-        |l: &mut Lanes<Gate>, now, lanes| l.issued(&IssueQuery { now, warp: 0, lanes, fp: false }, Shape::Whole);
+    let issue = |l: &mut Lanes<Gate>, now, lanes| l.issued(&IssueQuery { now, warp: 0, lanes, fp: false }, (lanes, 0));
     for (demand, awake) in [(Demand::Issue, 23), (Demand::Unit, 25)] {
         // All lanes sleep from 5 on. An instruction issues in 20 and stands in front of the unit in 22.
         let mut l = lanes(SETUP, 5, 3).demanded_at(demand);
@@ -192,7 +191,7 @@ fn lanes_may_be_demanded_at_issue() {
 fn the_unit_that_is_awake_is_demanded() {
     let mut l = lanes(SETUP, 5, 3).demanded_at(Demand::Issue);
     start(&mut l, StartQuery { unit: 1, ..query(20, false, 0xff) });
-    l.issued(&IssueQuery { now: 24, warp: 0, lanes: 0xff, fp: false }, Shape::Whole);
+    l.issued(&IssueQuery { now: 24, warp: 0, lanes: 0xff, fp: false }, (0xff, 0));
     // Unit 0 sleeps on, unit 1 stays awake.
     assert_eq!(l.ready(&query(26, false, 0xff)), 29);
     assert_eq!(l.ready(&StartQuery { unit: 1, ..query(28, false, 0xff) }), 28);
@@ -200,8 +199,7 @@ fn the_unit_that_is_awake_is_demanded() {
 
 #[test]
 fn lanes_stay_awake_for_the_instruction_behind_the_one_that_starts() {
-    let issue =
-        |l: &mut Lanes<Gate>, now, lanes| l.issued(&IssueQuery { now, warp: 0, lanes, fp: false }, Shape::Whole);
+    let issue = |l: &mut Lanes<Gate>, now, lanes| l.issued(&IssueQuery { now, warp: 0, lanes, fp: false }, (lanes, 0));
     for first in [0xff, 0xffff, 0xf] {
         let mut l = lanes(SETUP, 1, 3).demanded_at(Demand::Issue);
         issue(&mut l, 0, first);
@@ -213,11 +211,11 @@ fn lanes_stay_awake_for_the_instruction_behind_the_one_that_starts() {
 
 #[test]
 fn a_folded_instruction_takes_two_cycles_of_its_unit() {
-    for (shape, other) in [(Shape::Whole, 8), (Shape::Split(0x33, 0x33), 5)] {
+    for (masks, other) in [((0xff, 0), 8), ((0x33, 0x33), 5)] {
         // The first takes unit 0 from 4 on. The second arrives in 5: unit 0 is free again, or is not.
         let mut l = lanes(SETUP, 2, 3).demanded_at(Demand::Issue);
-        l.issued(&IssueQuery { now: 0, warp: 0, lanes: 0xff, fp: false }, shape);
-        l.issued(&IssueQuery { now: 1, warp: 1, lanes: 0xff, fp: false }, Shape::Whole);
+        l.issued(&IssueQuery { now: 0, warp: 0, lanes: 0xff, fp: false }, masks);
+        l.issued(&IssueQuery { now: 1, warp: 1, lanes: 0xff, fp: false }, (0xff, 0));
         assert_eq!(l.ready(&StartQuery { unit: 1, ..query(5, false, 0xff) }), other);
     }
 }

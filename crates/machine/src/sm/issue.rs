@@ -181,20 +181,19 @@ impl Sm {
         }
         let lanes = effect.executed;
         let query = IssueQuery { now: self.now, warp: w, lanes, fp: op.fp };
-        let mut shape = Shape::Whole;
+        let mut masks = Shape::Whole.masks(lanes);
         if op.port == Port::Sp
             && let Some(hook) = &mut self.hooks.issue
         {
             seldom();
-            shape = hook.shape(&query);
+            masks = hook.shape(&query).masks(lanes);
         }
         if op.port == Port::Sp
             && let Some(hook) = &mut self.hooks.lanes
         {
             seldom();
-            hook.issued(&query, shape);
+            hook.issued(&query, masks);
         }
-        let (first, second) = shape.masks(lanes);
         self.issued[op.port as usize] += 1;
         self.counts.issue(pc, lanes.count_ones() as u64);
 
@@ -221,7 +220,7 @@ impl Sm {
                 _ => {}
             }
         }
-        self.collector.enter(op.port, Flight::new(pc, w, first, second, list));
+        self.collector.enter(op.port, Flight::new(pc, w, masks.0, masks.1, list));
         let special =
             !matches!(effect.kind, EffectKind::Alu | EffectKind::Load | EffectKind::Store | EffectKind::Branch);
         if special {

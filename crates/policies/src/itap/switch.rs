@@ -192,7 +192,9 @@ impl Line {
         let before = self.doing;
         if (working ^ before.working) | self.applied.apart(before.applied) | self.waking.apart(before.waking) != 0 {
             self.count(rules, pipes, pipe, counts, now);
-            self.doing = Doing { applied: self.applied, waking: self.waking, working };
+            // One by one: as a whole it would be put together in memory, and wait for that.
+            (self.doing.applied, self.doing.waking) = (self.applied, self.waking);
+            self.doing.working = working;
         }
     }
 

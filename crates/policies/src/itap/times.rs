@@ -1,6 +1,7 @@
 //! A cycle for each of some lanes: since when they are idle ([`Times`]), until when they wake up ([`Soon`]).
 
 use serde::{Deserialize, Serialize};
+use std::hint::select_unpredictable;
 
 /// Lanes, and a cycle for each; those with the same one are kept together.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -27,12 +28,11 @@ impl Times {
     /// Lanes whose cycle has come, and the first of the cycles that are to come.
     #[inline]
     pub fn reached(&self, now: u64) -> (u32, u64) {
-        self.0.iter().fold(
-            (0, u64::MAX),
-            |(lanes, next), &(of, cycle)| {
-                if cycle <= now { (lanes | of, next) } else { (lanes, next.min(cycle)) }
-            },
-        )
+        // Which ones these are cannot be foreseen: no branches.
+        self.0.iter().fold((0, u64::MAX), |(lanes, next), &(of, cycle)| {
+            let come = cycle <= now;
+            (lanes | select_unpredictable(come, of, 0), next.min(select_unpredictable(come, u64::MAX, cycle)))
+        })
     }
 
     /// The first cycle, not before `from`, of some lanes.

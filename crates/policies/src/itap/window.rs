@@ -139,8 +139,8 @@ pub struct Single {
     apart: bool,
     /// The next instruction will not start before this cycle.
     next: u32,
-    /// By pipe: lanes wanted in the decision's cycle, which nobody asks for, and in those of the window.
-    wanted: [[u32; WINDOW + 1]; 2],
+    /// By pipe: lanes wanted in the cycles of the window.
+    wanted: [[u32; WINDOW]; 2],
     /// The cycle in which the last one starts.
     last: u32,
 }
@@ -149,7 +149,7 @@ impl Single {
     /// Nothing is known yet. `first`: a cycle before which nothing will start.
     #[inline(always)]
     pub fn new(first: u32, scope: Scope) -> Single {
-        Single { apart: scope == Scope::Type, next: first, wanted: [[0; WINDOW + 1]; 2], last: 0 }
+        Single { apart: scope == Scope::Type, next: first, wanted: [[0; WINDOW]; 2], last: 0 }
     }
 
     /// The next instruction in order. Gives whether those behind it can be of interest.
@@ -161,10 +161,12 @@ impl Single {
         }
         self.last = start;
         self.next = start + op.busy.max(1);
-        let wanted = &mut self.wanted[(self.apart & op.fp) as usize];
-        wanted[start as usize % (WINDOW + 1)] |= op.lanes;
-        for cycle in start + 1..self.next.min(END + 1) {
-            wanted[cycle as usize % (WINDOW + 1)] |= op.lanes;
+        let fp = self.apart & op.fp;
+        for (pipe, wanted) in self.wanted.iter_mut().enumerate() {
+            let lanes = if fp as usize == pipe { op.lanes } else { 0 };
+            for (cycle, wanted) in (1..).zip(wanted) {
+                *wanted |= if (start..self.next).contains(&cycle) { lanes } else { 0 };
+            }
         }
         self.next <= END
     }
@@ -178,9 +180,7 @@ impl Single {
     /// What will happen, by pipe.
     #[inline(always)]
     pub fn give(&self, ahead: &mut [[u32; WINDOW]]) {
-        for (ahead, &[_, one, two, three]) in ahead.iter_mut().zip(&self.wanted) {
-            *ahead = [one, two, three];
-        }
+        ahead.iter_mut().zip(self.wanted).for_each(|(ahead, wanted)| *ahead = wanted);
     }
 }
 

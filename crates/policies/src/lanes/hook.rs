@@ -5,7 +5,7 @@ use super::setup::{Demand, Occupancy, Scope, Setup};
 use super::tracker::Tracker;
 use serde::{Deserialize, Serialize};
 use warpwatt_machine::activity::LaneResidency;
-use warpwatt_machine::hooks::{Hook, IssueQuery, LanesHook, Report, Shape, SmState, StartQuery, Watches};
+use warpwatt_machine::hooks::{Hook, IssueQuery, LanesHook, Report, SmState, StartQuery, Watches};
 use warpwatt_machine::kernel::Port;
 use warpwatt_machine::simd::Simd;
 use warpwatt_machine::spec::Spec;
@@ -176,11 +176,10 @@ impl<C: Control> LanesHook for Lanes<C> {
         awake
     }
 
-    fn issued(&mut self, query: &IssueQuery, shape: Shape) {
+    fn issued(&mut self, query: &IssueQuery, (first, second): (u32, u32)) {
         if self.demand != Demand::Issue {
             return;
         }
-        let (first, second) = shape.masks(query.lanes);
         let (now, (lanes, sub_warps)) = (query.now, self.shape(first, second));
         let lanes = self.setup.widen(lanes);
         // Most often the first SP is free, and its lanes are awake.

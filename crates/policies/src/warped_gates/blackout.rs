@@ -137,43 +137,30 @@ impl Blackout {
             self.types = types(&tracker.pipes().collect::<Vec<_>>());
         }
         let least = self.figures.windows.least;
-        (self.looked_at, self.look) = ((0, 0), u64::MAX);
-        for at in 0..self.types.len() {
-            let Type { kind, pipes, ripe, look } = self.types[at];
-            if all || look <= next {
+        let (mut looked_at, mut soonest) = ((0, 0), u64::MAX);
+        let mut types = std::mem::take(&mut self.types);
+        for t in &mut types {
+            if all || t.look <= next {
                 // That a unit is used which is held already only makes it the last one all the more.
-                let news = tracker.touched() & pipes & !self.state.held;
-                let changed = (present ^ self.present) & kind;
-                let mut known = ripe;
-                if known == 0 || news | u64::from(changed) != 0 {
-                    known = self.ripe(tracker, next, pipes);
-                    if all || known <= next {
+                let news = tracker.touched() & t.pipes & !self.state.held;
+                let changed = (present ^ self.present) & t.kind;
+                if t.ripe == 0 || news | u64::from(changed) != 0 {
+                    t.ripe = ripe(tracker, next, t.pipes, least);
+                    if all || t.ripe <= next {
                         self.present ^= changed;
-                        tracker.take_touched(pipes);
-                        self.judge(tracker, next, pipes, present & kind != 0);
+                        tracker.take_touched(t.pipes);
+                        self.judge(tracker, next, t.pipes, present & t.kind != 0);
                     }
                 }
-                (self.types[at].ripe, self.types[at].look) = (known, known.min(next + least));
+                t.look = t.ripe.min(next + least);
             }
-            let look = self.types[at].look;
-            if look <= next {
-                self.looked_at = (self.looked_at.0 | pipes, self.looked_at.1 | kind);
+            if t.look <= next {
+                looked_at = (looked_at.0 | t.pipes, looked_at.1 | t.kind);
             } else {
-                self.look = self.look.min(look);
+                soonest = soonest.min(t.look);
             }
         }
-    }
-
-    /// [`Type::ripe`] of the units of a type.
-    #[inline]
-    fn ripe(&self, tracker: &Tracker, next: u64, pipes: u64) -> u64 {
-        let mut ripe = u64::MAX;
-        for pipe in ones(pipes) {
-            for c in tracker.cohorts(pipe) {
-                ripe = ripe.min(if c.asleep(next) { u64::MAX } else { c.detects_at + self.figures.windows.least });
-            }
-        }
-        ripe
+        (self.types, self.looked_at, self.look) = (types, looked_at, soonest);
     }
 
     /// Says it for the units of a type.
@@ -191,6 +178,18 @@ impl Blackout {
         self.state.held ^= changed;
         ones(changed).for_each(|pipe| tracker.replan_pipe(pipe, self, next));
     }
+}
+
+/// [`Type::ripe`] of the units of a type, if the shortest window is of `least` cycles.
+#[inline]
+fn ripe(tracker: &Tracker, next: u64, pipes: u64, least: u64) -> u64 {
+    let mut ripe = u64::MAX;
+    for pipe in ones(pipes) {
+        for c in tracker.cohorts(pipe) {
+            ripe = ripe.min(if c.asleep(next) { u64::MAX } else { c.detects_at + least });
+        }
+    }
+    ripe
 }
 
 /// The types of some pipes.
