@@ -8,7 +8,7 @@ pub const BINS: usize = 257;
 /// How many idle periods (of one lane each) had each length.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct IdlePeriods {
-    /// By length in cycles, from 1 on; the last one counts all that are longer.
+    /// By length in cycles; the last one is of all that are longer, the first of those that turned out to be none.
     bins: Vec<u64>,
     /// Lane-cycles of all of them.
     pub cycles: u64,

@@ -144,9 +144,11 @@ impl Blackout {
                 // That a unit is used which is held already only makes it the last one all the more.
                 let news = tracker.touched() & t.pipes & !self.state.held;
                 let changed = (present ^ self.present) & t.kind;
-                if t.ripe == 0 || news | u64::from(changed) != 0 {
+                // Nothing has been said yet, as after a checkpoint, which knows neither what is used nor who is present.
+                let first = t.ripe == 0;
+                if first || news | u64::from(changed) != 0 {
                     t.ripe = ripe(tracker, next, t.pipes, least);
-                    if all || t.ripe <= next {
+                    if all || first || t.ripe <= next {
                         self.present ^= changed;
                         tracker.take_touched(t.pipes);
                         self.judge(tracker, next, t.pipes, present & t.kind != 0);
