@@ -229,10 +229,13 @@ impl Hook for Order {
 
 impl OrderHook for Order {
     fn pick(&mut self, query: &OrderQuery<'_>) -> Option<usize> {
+        // A warp that is let go loads from the next pick on.
+        let mut held = self.state.held;
         if query.now >= self.state.settle_at {
             self.settle(query);
+            held |= self.state.held;
         }
-        let available = query.available & !(self.state.held & query.warps.load);
+        let available = query.available & !(held & query.warps.load);
         if available == 0 {
             return None;
         }

@@ -14,14 +14,12 @@ pub struct FoldGate {
     eager: bool,
     signals: Arc<Signals>,
     window: Window,
-    /// The end of eager gating, by kind of pipe.
-    until: [u64; 4],
 }
 
 impl FoldGate {
     /// Rules that follow an SM's fold-enable signals.
     pub fn new(gate: Gate, eager: bool, signals: Arc<Signals>) -> FoldGate {
-        FoldGate { gate, eager, signals, window: Window::default(), until: [0; 4] }
+        FoldGate { gate, eager, signals, window: Window::default() }
     }
 
     /// The folded part of the present phase has become known.
@@ -29,25 +27,21 @@ impl FoldGate {
         if !self.eager || window == self.window {
             return;
         }
-        self.set(window);
-        tracker.mark(self, now, UPPER);
-    }
-
-    fn set(&mut self, window: Window) {
         self.window = window;
-        let [int, fp] = window.until;
-        for (kind, until) in
-            [(PipeKind::Int, int), (PipeKind::Fp, fp), (PipeKind::Both, int.min(fp)), (PipeKind::Sfu, 0)]
-        {
-            self.until[kind as usize] = until;
-        }
+        tracker.mark(self, now, UPPER);
     }
 
     /// The first cycle, from `idle` on, in which lanes of the upper half are gated eagerly.
     #[inline]
     fn eagerly(&self, pipe: &Pipe, idle: u64) -> Option<u64> {
+        let until = match pipe.kind {
+            PipeKind::Int => self.window.until[0],
+            PipeKind::Fp => self.window.until[1],
+            PipeKind::Both => self.window.until[0].min(self.window.until[1]),
+            PipeKind::Sfu => 0,
+        };
         let at = idle.max(self.window.from);
-        (self.eager && at < self.until[pipe.kind as usize]).then_some(at)
+        (self.eager && at < until).then_some(at)
     }
 }
 
@@ -90,7 +84,7 @@ impl Control for FoldGate {
     }
 
     fn load(&mut self, state: &[u8]) -> Result<(), String> {
-        self.set(postcard::from_bytes(state).map_err(|e| format!("eager gating: {e}"))?);
+        self.window = postcard::from_bytes(state).map_err(|e| format!("eager gating: {e}"))?;
         Ok(())
     }
 }
