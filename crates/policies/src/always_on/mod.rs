@@ -168,7 +168,7 @@ impl Hook for Watched {
     fn report(&self, now: u64, report: &mut Report) {
         self.lanes.report(now, report);
         let [whole, ..] = self.whole.idle_until(now);
-        report.add_histogram("idle.lane", &whole.histogram());
+        report.add_histogram("idle.lane", &whole.bins);
         report.add("idle_cycles.lane", whole.cycles);
         for (name, threads) in TYPES.iter().zip(&self.threads) {
             report.add_histogram(&format!("threads.{name}"), &threads.count);

@@ -80,7 +80,7 @@ impl Counters {
     }
 
     /// Lanes whose counter predicts the longer period.
-    #[inline(always)]
+    #[inline]
     pub fn high(&self, rules: &Rules) -> u32 {
         if u32::from(rules.threshold) * 2 == u32::from(rules.most) + 1 {
             // Half of the values: the most significant bit says it.

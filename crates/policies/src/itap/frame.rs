@@ -160,7 +160,7 @@ impl Counts {
             of_place[pipes.places(pipe)].iter_mut().for_each(|place| place.join(idle));
         }
         for (idle, name) in of_place.iter().zip(["int", "fp"]) {
-            report.add_histogram(&format!("idle.{name}"), &idle.histogram());
+            report.add_histogram(&format!("idle.{name}"), &idle.bins);
             report.add(&format!("idle_cycles.{name}"), idle.cycles);
         }
     }

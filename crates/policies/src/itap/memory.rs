@@ -52,10 +52,6 @@ impl Memory {
         let [right, all, ..] = numbers([lanes & right, lanes, 0, 0]);
         estimates.right += right;
         estimates.all += all;
-        if length < LONG && rules.learn == Learn::Decided && lanes & self.gated == 0 {
-            // Most often there was nothing to decide.
-            return;
-        }
         let decided = |from| rules.learn == Learn::All || length >= from;
         if length >= WORTH {
             self.switch.up(lanes, &rules.switch);

@@ -164,7 +164,9 @@ impl Cohort {
             // Whether there were any such cycles cannot be foreseen: no branches.
             account.detect(lanes, now.saturating_sub(self.detects_at));
         }
-        account.idle.add(now.saturating_sub(self.idle_from), lanes);
+        if self.idle_from < now {
+            account.idle.add(now - self.idle_from, lanes);
+        }
         account.works(lanes, until.saturating_sub(self.idle_from.max(now)));
     }
 }

@@ -87,7 +87,7 @@ impl<C: Control> Lanes<C> {
 
     /// The SP in which an instruction that is issued can start soonest, and when; of several the one whose lanes are awake
     /// first.
-    #[inline(never)]
+    #[inline]
     fn soonest(&mut self, query: &IssueQuery, lanes: u32) -> (usize, u64) {
         let (now, arrives) = (query.now, query.now + COLLECTION);
         let (mut best, mut start, mut soonest) = (0, u64::MAX, u64::MAX);
@@ -145,7 +145,7 @@ impl<C: Control> Hook for Lanes<C> {
         let names = [("idle.int", "idle_cycles.int"), ("idle.fp", "idle_cycles.fp"), ("idle.sfu", "idle_cycles.sfu")];
         let shown = if self.setup.sfu { 3 } else { 2 };
         for ((histogram, cycles), idle) in names.iter().zip(self.tracker.idle_until(now)).take(shown) {
-            report.add_histogram(histogram, &idle.histogram());
+            report.add_histogram(histogram, &idle.bins);
             report.add(cycles, idle.cycles);
         }
         self.control.report(report);
@@ -182,10 +182,7 @@ impl<C: Control> LanesHook for Lanes<C> {
         }
         let (now, (lanes, sub_warps)) = (query.now, self.shape(first, second));
         let lanes = self.setup.widen(lanes);
-        // Most often the first SP is free, and its lanes are awake.
-        let free = self.expected.first().is_some_and(|&from| from <= now + COLLECTION);
-        let at_once = free && self.tracker.awake(self.pipe(0, query.fp), now, lanes);
-        let (best, start) = if at_once { (0, now + COLLECTION) } else { self.soonest(query, lanes) };
+        let (best, start) = self.soonest(query, lanes);
         // One that is issued beside it takes a cycle of its own, or each of its sub-warps does.
         self.expected[best] = start + sub_warps;
         self.tracker.announce(self.pipe(best, query.fp), &mut self.control, now, lanes, start);

@@ -8,8 +8,8 @@ pub const BINS: usize = 257;
 /// How many idle periods (of one lane each) had each length.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct IdlePeriods {
-    /// By length in cycles; the last one is of all that are longer, the first of those that turned out to be none.
-    bins: Vec<u64>,
+    /// By length in cycles; the last one counts all that are longer.
+    pub bins: Vec<u64>,
     /// Lane-cycles of all of them.
     pub cycles: u64,
 }
@@ -21,18 +21,11 @@ impl Default for IdlePeriods {
 }
 
 impl IdlePeriods {
-    /// Adds an idle period of some lanes; one of no cycles is none.
+    /// Adds an idle period of some lanes.
     #[inline]
     pub fn add(&mut self, cycles: u64, lanes: u64) {
         self.bins[(cycles as usize).min(BINS - 1)] += lanes;
         self.cycles += cycles * lanes;
-    }
-
-    /// How many periods had each length; the last entry is of all that are longer.
-    pub fn histogram(&self) -> Vec<u64> {
-        let mut bins = self.bins.clone();
-        bins[0] = 0;
-        bins
     }
 
     /// Adds the idle periods of other lanes.

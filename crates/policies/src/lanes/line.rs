@@ -156,12 +156,9 @@ impl Line {
     pub fn announce(&mut self, control: &mut (impl Control + ?Sized), now: u64, lanes: u32, until: u64) -> bool {
         let pipe = &self.pipe;
         // Not by what is planned: a rule may let them go.
-        let may_sleep = |c: &Cohort| c.asleep(now) | (c.detects_at + control.detects(pipe, c.marked) < until);
-        let concerned = match &self.cohorts[..] {
-            // Most often all lanes are alike.
-            [c] if !may_sleep(c) => return false,
-            all => all.iter().fold(0, |mask, c| mask | if may_sleep(c) { c.lanes } else { 0 }) & lanes,
-        };
+        let calm = |c: &Cohort| c.detects_at + control.detects(pipe, c.marked);
+        let may_sleep = |c: &Cohort| if c.asleep(now) | (calm(c) < until) { c.lanes } else { 0 };
+        let concerned = self.cohorts.iter().fold(0, |mask, c| mask | may_sleep(c)) & lanes;
         if concerned != 0 {
             self.demand(control, now, concerned, until);
         }

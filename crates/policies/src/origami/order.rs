@@ -1,8 +1,7 @@
 //! The Origami scheduler's order of warps: by type, then by how many lanes are active (§3.2, §3.3).
 
-use crate::ones::those;
+use crate::ones::{first_of, those};
 use serde::{Deserialize, Serialize};
-use std::hint::select_unpredictable;
 use warpwatt_machine::hooks::{Hook, OrderHook, OrderQuery, Report, SmState};
 use warpwatt_machine::sm::order::{ActiveSet, rotate};
 use warpwatt_machine::spec::Spec;
@@ -58,8 +57,7 @@ impl Turn {
         };
         let available = available & set;
         // This type, then LDST and SFU, then the other type.
-        let first = |one: u64, other: u64| select_unpredictable(one != 0, one, other);
-        let first = first(available & own, first(available & !(int | fp), available));
+        let first = first_of([available & own, available & !(int | fp), available]);
         let mut rest = if first & (int | fp) != 0 { first } else { 0 };
         while let Some(w) = rotate(rest, last) {
             if full(w) == self.full {

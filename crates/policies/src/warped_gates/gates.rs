@@ -1,8 +1,8 @@
 //! GATES, the gating-aware two-level scheduler: warps of one type first, so that the other type's units idle for longer.
 
 use super::Switch;
+use crate::ones::first_of;
 use serde::{Deserialize, Serialize};
-use std::hint::select_unpredictable;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use warpwatt_machine::hooks::{Hook, OrderHook, OrderQuery, Report};
@@ -110,8 +110,7 @@ impl OrderHook for Gates {
         }
         let can = query.available & active;
         let between = !(query.int | query.fp);
-        let first = |one: u64, other: u64| select_unpredictable(one & can != 0, one, other);
-        let choice = rotate(can & first(of(s.fp), first(between, of(!s.fp))), s.last)?;
+        let choice = rotate(first_of([of(s.fp), between, of(!s.fp)].map(|warps| can & warps)), s.last)?;
         s.last = choice as u8;
         Some(choice)
     }
