@@ -237,6 +237,21 @@ fn counters_may_learn_only_from_periods_with_a_decision() {
 }
 
 #[test]
+fn lanes_that_were_wanted_while_they_worked_and_work_on_learn_from_the_whole_of_the_next_idle_period() {
+    let pipes = Pipes::new(&Spec::preset("pascal16").unwrap(), Scope::Lane, Occupancy::Pipeline);
+    let mut l = Switch::new(pipes, Parameters { counter_start: 0.0, ..plain() }.rules(Goal::Power));
+    // In the pipeline until cycle 11; behind it one that waits for a bus, and then works until 16.
+    assert_eq!(start(&mut l, 1, u32::MAX), 2);
+    l.held_up(&query(5, u32::MAX));
+    assert_eq!(start(&mut l, 7, u32::MAX), 7);
+    assert_eq!(start(&mut l, 36, u32::MAX), 37);
+    let mut report = Report::default();
+    l.report(38, &mut report);
+    // The first cycle was a short period, as was estimated; 20 cycles are a long one.
+    assert_eq!((report.count("itap.right"), report.count("itap.estimates")), (32, 64));
+}
+
+#[test]
 fn the_ideal_mode_follows_from_the_length() {
     for (length, mode) in [(1, Mode::Vs05), (3, Mode::Vs05), (4, Mode::Vs03), (43, Mode::Vs03), (44, Mode::Pg)] {
         let mut l = Ideal::new(pipes());

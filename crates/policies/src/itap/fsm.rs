@@ -57,9 +57,7 @@ pub fn of_on(on: u32, seen: &Seen) -> (u32, u32) {
 pub fn waking(modes: Modes, seen: &Seen, wake: Wake) -> Modes {
     match (wake, seen.ahead) {
         (Wake::Next, Some([one, ..])) => modes.among(one),
-        (Wake::Mode, Some([one, two, three])) => {
-            Modes { vs05: modes.vs05 & one, vs03: modes.vs03 & (one | two), pg: modes.pg & (one | two | three) }
-        }
+        (Wake::Mode, Some([one, two, three])) => modes.among(one | two & !modes.vs05() | three & modes.pg()),
         _ => modes.among(seen.active),
     }
 }
@@ -79,18 +77,19 @@ pub fn of_vs05(lanes: u32, seen: &Seen) -> (u32, u32, u32) {
 pub fn transitions(modes: Modes, seen: &Seen, wake: Wake) -> Transitions {
     let (t1, t2) = of_on(!modes.all(), seen);
     let wake = waking(modes, seen, wake);
-    let (t4, t5, t6) = of_vs05(modes.vs05 & !wake.vs05, seen);
-    [t1, t2, wake.vs05, t4, t5, t6, wake.vs03, modes.vs03 & !wake.vs03, wake.pg, modes.pg & !wake.pg]
+    let stay = modes.among(!wake.all());
+    let (t4, t5, t6) = of_vs05(stay.vs05(), seen);
+    [t1, t2, wake.vs05(), t4, t5, t6, wake.vs03(), stay.vs03(), wake.pg(), stay.pg()]
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    const ON: Modes = Modes { vs05: 0, vs03: 0, pg: 0 };
-    const VS05: Modes = Modes { vs05: 1, ..ON };
-    const VS03: Modes = Modes { vs03: 1, ..ON };
-    const PG: Modes = Modes { pg: 1, ..ON };
+    const ON: Modes = Modes::new(0, 0, 0);
+    const VS05: Modes = Modes::new(1, 0, 0);
+    const VS03: Modes = Modes::new(0, 1, 0);
+    const PG: Modes = Modes::new(0, 0, 1);
     const IDLE: Seen = Seen { active: 0, long: 0, switch: 0, confident: 0, ahead: None };
     const ACTIVE: Seen = Seen { active: 1, ..IDLE };
 

@@ -11,8 +11,9 @@
 //! Each lane is on its own, also where a mode is shared by a group: no other rule on the same lanes, of any granularity,
 //! saves more.
 
-use super::frame::{Counts, Pipes};
+use super::frame::{Pipes, report_idle};
 use super::modes::{Mode, best};
+use crate::lanes::IdlePeriods;
 use serde::{Deserialize, Serialize};
 use warpwatt_machine::activity::{LaneResidency, LaneState};
 use warpwatt_machine::hooks::{Hook, LanesHook, Report, StartQuery};
@@ -47,7 +48,9 @@ struct State {
 /// What is counted.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 struct Books {
-    counts: Counts,
+    /// Lane-cycles and transitions that have not been taken, and idle periods, by pipe.
+    residency: Vec<LaneResidency>,
+    idle: Vec<IdlePeriods>,
     /// All cycles before this one have been taken.
     taken: u64,
     /// Lane-cycles that have been taken for a mode (first index) and belong to another one, by place: INT and FP.
@@ -66,7 +69,9 @@ impl Ideal {
     pub fn new(pipes: Pipes) -> Ideal {
         let idle = Group { lanes: pipes.simd.all(), idle_from: 0, works_from: 0, taken_as: None };
         let lines = vec![vec![idle]; pipes.count()];
-        Ideal { pipes, state: State { lines, books: Books { counts: Counts::of(&pipes), ..Books::default() } } }
+        let residency = vec![LaneResidency::default(); pipes.count()];
+        let idle = vec![IdlePeriods::default(); pipes.count()];
+        Ideal { pipes, state: State { lines, books: Books { residency, idle, ..Books::default() } } }
     }
 }
 
@@ -75,7 +80,7 @@ impl Books {
     fn sleeps(&mut self, pipes: &Pipes, pipe: usize, g: &mut Group, now: u64) -> Option<Mode> {
         let (n, from) = (g.count(), g.idle_from);
         let mode = best(now - from)?;
-        self.counts.of_pipe(pipe).cycles[mode.state() as usize] += n * (now - from.max(self.taken));
+        self.residency[pipe].cycles[mode.state() as usize] += n * (now - from.max(self.taken));
         if let Some(before) = g.taken_as.replace(mode).filter(|before| *before != mode) {
             let late = n * self.taken.saturating_sub(from);
             pipes.places(pipe).for_each(|p| self.late[p][before as usize][mode as usize] += late);
@@ -88,17 +93,17 @@ impl Books {
         let mode = self.sleeps(pipes, pipe, g, now);
         g.taken_as = None;
         if let Some(mode) = mode {
-            let counted = self.counts.of_pipe(pipe);
+            let counted = &mut self.residency[pipe];
             counted.entries[mode.state() as usize] += g.count();
             counted.wakes[mode.state() as usize] += g.count();
         }
-        self.counts.period(pipe, now - g.idle_from, g.count());
+        self.idle[pipe].add(now - g.idle_from, g.count());
     }
 
     /// Counts the cycles before `now` in which lanes have worked.
     fn worked(&mut self, pipe: usize, g: &mut Group, now: u64) {
         let end = g.idle_from.min(now);
-        self.counts.of_pipe(pipe).busy += g.count() * end.saturating_sub(g.works_from);
+        self.residency[pipe].busy += g.count() * end.saturating_sub(g.works_from);
         g.works_from = g.works_from.max(end);
     }
 }
@@ -128,8 +133,9 @@ impl Hook for Ideal {
     }
 
     fn report(&self, now: u64, report: &mut Report) {
-        let lines = self.state.lines.iter().map(|groups| groups.iter().map(|g| (g.lanes, g.idle_from)));
-        self.state.books.counts.report(&self.pipes, lines, now, report);
+        let State { lines, books } = &self.state;
+        let idle_from = lines.iter().map(|groups| groups.iter().map(|g| (g.lanes, g.idle_from)));
+        report_idle(&self.pipes, books.idle.iter().zip(idle_from), now, report);
     }
 }
 
@@ -179,7 +185,11 @@ impl LanesHook for Ideal {
             }
         }
         let all = self.pipes.units as u64 * u64::from(self.pipes.simd.width()) * (now - books.taken);
-        for (place, (mut own, taken)) in books.counts.take(&self.pipes).into_iter().zip([int, fp]).enumerate() {
+        let mut places: [LaneResidency; 2] = Default::default();
+        for (pipe, own) in books.residency.iter_mut().enumerate() {
+            self.pipes.add(pipe, &std::mem::take(own), &mut places.each_mut());
+        }
+        for (place, (mut own, taken)) in places.into_iter().zip([int, fp]).enumerate() {
             own.cycles[LaneState::On as usize] = all - own.cycles.iter().sum::<u64>();
             for (from, to) in Mode::ALL.into_iter().flat_map(|from| Mode::ALL.map(|to| (from, to))) {
                 let late = &mut books.late[place][from as usize][to as usize];
@@ -190,7 +200,6 @@ impl LanesHook for Ideal {
             }
             taken.add(&own);
         }
-        books.taken = now;
-        books.counts.sfu(&self.pipes, now, sfu);
+        self.pipes.take_sfu(&mut books.taken, now, sfu);
     }
 }

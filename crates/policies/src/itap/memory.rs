@@ -1,10 +1,11 @@
 //! What each lane remembers (§4.2): its two counters.
 
+use super::account::number;
 use super::counters::{Counters, Learn};
 use super::fsm::Goal;
-use super::modes::numbers;
 use super::switch::{GATE, LONG, Rules, WORTH};
 use serde::{Deserialize, Serialize};
+use std::hint::select_unpredictable;
 
 /// The memory of the lanes of a pipe.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
@@ -17,6 +18,8 @@ pub struct Memory {
     pub confident: u32,
     /// Lanes that have been power-gated in this idle period.
     pub gated: u32,
+    /// What came of the counters' estimates.
+    pub estimates: Estimates,
 }
 
 /// Estimates that came true, and all.
@@ -39,19 +42,26 @@ impl Memory {
             switch,
             confidence,
             gated: 0,
+            estimates: Estimates::default(),
         }
     }
 
     /// Lanes were idle for so many cycles.
-    pub fn learn(&mut self, lanes: u32, length: u64, rules: &Rules, estimates: &mut Estimates) {
-        let right = if length < WORTH {
-            !self.switching
-        } else {
-            self.switching & if length > GATE { self.confident } else { !self.confident }
-        };
-        let [right, all, ..] = numbers([lanes & right, lanes, 0, 0]);
-        estimates.right += right;
-        estimates.all += all;
+    #[inline]
+    pub fn learn(&mut self, lanes: u32, length: u64, rules: &Rules) {
+        // How long it was cannot be foreseen: no branches.
+        let confident = select_unpredictable(length > GATE, self.confident, !self.confident);
+        let right = select_unpredictable(length < WORTH, !self.switching, self.switching & confident);
+        self.estimates.right += number(lanes & right);
+        // Most periods are short. With the window a lane may have been gated in one.
+        if (length >= LONG) | (rules.learn == Learn::All) | (lanes & self.gated != 0) {
+            self.count(lanes, length, rules);
+        }
+    }
+
+    /// The counters learn from it.
+    #[inline(never)]
+    fn count(&mut self, lanes: u32, length: u64, rules: &Rules) {
         let decided = |from| rules.learn == Learn::All || length >= from;
         if length >= WORTH {
             self.switch.up(lanes, &rules.switch);
@@ -64,7 +74,6 @@ impl Memory {
             self.confidence.up(lanes, &rules.confidence);
             self.confident = self.confidence.high(&rules.confidence);
         } else if length < GATE {
-            // With the window a lane may have been gated in a shorter period.
             let gated = lanes & self.gated;
             let concerned = if decided(WORTH) { lanes } else { gated };
             if concerned != 0 {

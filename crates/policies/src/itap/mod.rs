@@ -54,6 +54,7 @@ pub mod modes;
 pub mod switch;
 pub mod window;
 
+mod account;
 mod frame;
 mod memory;
 mod times;
@@ -253,6 +254,7 @@ impl Parameters {
             wake: p.wake,
             peek: p.peek_ahead,
             setup: Setup { scope: p.scope, granularity: p.granularity, occupancy: p.occupancy, sfu: false },
+            all: u32::MAX,
             switch: CounterRules::new(p.counter_values, p.mode_threshold, p.update),
             confidence: CounterRules::new(p.counter_values, p.confidence_threshold, p.update),
             start: p.counter_start,

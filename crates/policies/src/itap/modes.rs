@@ -76,99 +76,147 @@ pub fn best(idle: u64) -> Option<Mode> {
     best.0
 }
 
-/// Lanes by mode; a lane that is in none is on.
+/// Lanes by mode; a lane that is in none is on. Each has its mode's number in two bits, the lower bits of all lanes in one
+/// half of the word, the upper ones in the other.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Modes {
-    /// Lanes in VS0.5.
-    pub vs05: u32,
-    /// Lanes in VS0.3.
-    pub vs03: u32,
-    /// Power-gated lanes.
-    pub pg: u32,
+pub struct Modes(u64);
+
+/// A mask in both halves.
+#[inline]
+const fn both(lanes: u32) -> u64 {
+    (lanes as u64) << 32 | lanes as u64
 }
 
 impl Modes {
+    /// Lanes in each mode.
+    #[inline]
+    pub const fn new(vs05: u32, vs03: u32, pg: u32) -> Modes {
+        Modes::of(vs05 | pg, vs03 | pg)
+    }
+
+    #[inline]
+    const fn of(low: u32, high: u32) -> Modes {
+        Modes(low as u64 | (high as u64) << 32)
+    }
+
+    #[inline]
+    fn low(self) -> u32 {
+        self.0 as u32
+    }
+
+    #[inline]
+    fn high(self) -> u32 {
+        (self.0 >> 32) as u32
+    }
+
+    /// Lanes in VS0.5.
+    #[inline]
+    pub fn vs05(self) -> u32 {
+        self.low() & !self.high()
+    }
+
+    /// Lanes in VS0.3.
+    #[inline]
+    pub fn vs03(self) -> u32 {
+        self.high() & !self.low()
+    }
+
+    /// Power-gated lanes.
+    #[inline]
+    pub fn pg(self) -> u32 {
+        self.low() & self.high()
+    }
+
     /// Lanes in any mode.
     #[inline]
     pub fn all(self) -> u32 {
-        self.vs05 | self.vs03 | self.pg
+        self.low() | self.high()
+    }
+
+    /// All lanes are on.
+    #[inline]
+    pub fn is_empty(self) -> bool {
+        self.0 == 0
     }
 
     /// These lanes only.
     #[inline]
     pub fn among(self, lanes: u32) -> Modes {
-        Modes { vs05: self.vs05 & lanes, vs03: self.vs03 & lanes, pg: self.pg & lanes }
+        Modes(self.0 & both(lanes))
     }
 
     /// With the lanes of another one, which this one must not hold.
     #[inline]
     pub fn with(self, other: Modes) -> Modes {
-        Modes { vs05: self.vs05 | other.vs05, vs03: self.vs03 | other.vs03, pg: self.pg | other.pg }
+        Modes(self.0 | other.0)
+    }
+
+    /// With lanes that go on to deeper modes from VS0.5.
+    #[inline]
+    pub fn gone_on(self, to_vs03: u32, to_pg: u32) -> Modes {
+        Modes(self.0 ^ both(to_vs03) ^ u64::from(to_pg) << 32)
     }
 
     /// Lanes of another one in its mode, or in their own if that is deeper.
     #[inline]
     pub fn deepened(self, other: Modes) -> Modes {
-        let pg = self.pg | other.pg;
-        let vs03 = (self.vs03 | other.vs03) & !pg;
-        Modes { vs05: (self.vs05 | other.vs05) & !(pg | vs03), vs03, pg }
+        let (pg, high) = (self.pg() | other.pg(), self.high() | other.high());
+        let low = (self.low() | other.low()) & !high | pg;
+        Modes::of(low, high)
     }
 
-    /// Lanes of each mode.
+    /// Modes of lanes, one after the other, and which lanes each has.
     #[inline]
-    pub fn each(self) -> [(Mode, u32); 3] {
-        [(Mode::Vs05, self.vs05), (Mode::Vs03, self.vs03), (Mode::Pg, self.pg)]
+    pub fn each(self) -> impl Iterator<Item = (Mode, u32)> {
+        let mut rest = self.all();
+        std::iter::from_fn(move || {
+            if rest == 0 {
+                return None;
+            }
+            // That of the first lane: most often all have the same.
+            let first = rest & rest.wrapping_neg();
+            let (low, high) = (self.low() & first != 0, self.high() & first != 0);
+            let alike = |bit: bool, of: u32| if bit { of } else { !of };
+            let lanes = rest & alike(low, self.low()) & alike(high, self.high());
+            rest ^= lanes;
+            Some((Mode::ALL[(low as usize | (high as usize) << 1) - 1], lanes))
+        })
     }
 
     /// Lanes that are not in the same mode in another one.
     #[inline]
     pub fn apart(self, other: Modes) -> u32 {
-        (self.vs05 ^ other.vs05) | (self.vs03 ^ other.vs03) | (self.pg ^ other.pg)
+        Modes(self.0 ^ other.0).all()
     }
 
     /// The deepest mode of some lanes.
     #[inline]
     pub fn deepest(self, lanes: u32) -> Option<Mode> {
-        self.each().into_iter().rev().find(|(_, of)| of & lanes != 0).map(|(mode, _)| mode)
+        let of = |mode: u32| mode & lanes != 0;
+        if of(self.pg()) {
+            Some(Mode::Pg)
+        } else if of(self.vs03()) {
+            Some(Mode::Vs03)
+        } else {
+            of(self.vs05()).then_some(Mode::Vs05)
+        }
     }
 
     /// Table 2: within a group all sleeping lanes take the shallowest mode that one of them has selected. `widen` gives
     /// all lanes of the groups that have one among its argument.
     #[inline]
     pub fn united(self, widen: impl Fn(u32) -> u32) -> Modes {
-        let vs05 = self.all() & widen(self.vs05);
-        let rest = self.all() & !vs05;
-        let vs03 = rest & widen(self.vs03 & rest);
-        Modes { vs05, vs03, pg: rest & !vs03 }
+        let all = self.all();
+        let vs05 = all & widen(self.vs05());
+        let vs03 = all & !vs05 & widen(self.vs03());
+        Modes::of(all & !vs03, all & !vs05)
     }
-}
-
-/// How many lanes each of four masks has. No branches, and two at a time: the host may have no instruction for it.
-#[inline(always)]
-pub fn numbers([a, b, c, d]: [u32; 4]) -> [u64; 4] {
-    let two = |low: u32, high: u32| {
-        let ones = u64::from(low) | u64::from(high) << 32;
-        let pairs = ones - (ones >> 1 & 0x5555_5555_5555_5555);
-        let fours = (pairs & 0x3333_3333_3333_3333) + (pairs >> 2 & 0x3333_3333_3333_3333);
-        let eights = (fours + (fours >> 4)) & 0x0f0f_0f0f_0f0f_0f0f;
-        // The last byte of each half becomes the sum of its bytes.
-        let sums = eights.wrapping_mul(0x0101_0101);
-        [sums >> 24 & 0xff, sums >> 56]
-    };
-    let ([a, b], [c, d]) = (two(a, b), two(c, d));
-    [a, b, c, d]
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::lanes::{Occupancy, Scope, Setup};
-
-    #[test]
-    fn lanes_are_counted() {
-        assert_eq!(numbers([0, u32::MAX, 0xf000_0001, 0x7fff_fffe]), [0, 32, 5, 30]);
-        assert_eq!(numbers([u32::MAX, 0, 0x8421_8421, 0xffff]), [32, 0, 8, 16]);
-    }
 
     #[test]
     fn table_4_follows_from_equation_1() {
@@ -198,8 +246,8 @@ mod tests {
     fn table_2_unites_the_modes_of_a_group() {
         let united = |granularity, vs05, vs03, pg| {
             let setup = Setup { scope: Scope::Lane, granularity, occupancy: Occupancy::Issue, sfu: false };
-            let modes = Modes { vs05, vs03, pg }.united(|lanes| setup.widen(lanes));
-            (modes.vs05, modes.vs03, modes.pg)
+            let modes = Modes::new(vs05, vs03, pg).united(|lanes| setup.widen(lanes));
+            (modes.vs05(), modes.vs03(), modes.pg())
         };
         // Any lane in VS0.5; none in VS0.5 and one in VS0.3; all power-gated. Lanes that are on stay so.
         assert_eq!(united(32, 0b1, 0b10, 0b1100), (0b1111, 0, 0));
@@ -218,7 +266,7 @@ mod tests {
     #[test]
     fn single_lanes_keep_their_own_mode() {
         let setup = Setup { scope: Scope::Lane, granularity: 1, occupancy: Occupancy::Issue, sfu: false };
-        let modes = Modes { vs05: 0xf, vs03: 0xf0, pg: 0xff00 };
+        let modes = Modes::new(0xf, 0xf0, 0xff00);
         assert_eq!(modes.united(|lanes| setup.widen(lanes)), modes);
     }
 }

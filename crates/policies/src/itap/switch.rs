@@ -7,17 +7,18 @@
 //! this cycle); lanes that are on and idle enter VS0.5 (T2); those that slept before go on (T4–T6); groups unite
 //! (Table 2); lanes begin to wake up early (T3, T7, T9 by the window).
 
+use super::account::{Account, number};
 use super::counters::{Learn, Rules as CounterRules};
-use super::frame::{Counts, Pipes};
+use super::frame::{Pipes, report_idle};
 use super::fsm::{self, Goal, Seen, Wake};
 use super::memory::{Estimates, Memory};
-use super::modes::{Modes, numbers};
+use super::modes::{Mode, Modes};
 use super::times::{Soon, Times};
-use super::window::{MOST_UNITS, Sight, Single, Unit, WINDOW, within};
+use super::window::{MOST_UNITS, Sight, Single, Unit, Wanted, within};
 use crate::lanes::Setup;
 use crate::policy_choices;
 use serde::{Deserialize, Serialize};
-use warpwatt_machine::activity::{LaneResidency, LaneState};
+use warpwatt_machine::activity::LaneResidency;
 use warpwatt_machine::hooks::{Ahead, Hook, LanesHook, Report, SmState, StartQuery, Watches};
 
 policy_choices! {
@@ -49,6 +50,9 @@ pub(super) const WORTH: u64 = 8;
 /// A longer idle period was worth gating (4 + 44).
 pub(super) const GATE: u64 = 48;
 
+/// Most pipes that the window is for.
+const PIPES: usize = 2 * MOST_UNITS;
+
 /// Rules of an ITAP.
 #[derive(Clone, Copy, Debug)]
 pub struct Rules {
@@ -60,6 +64,8 @@ pub struct Rules {
     pub peek: bool,
     /// Lanes that share a mode.
     pub setup: Setup,
+    /// All lanes of a pipe.
+    pub all: u32,
     /// Of the mode-change counter.
     pub switch: CounterRules,
     /// Of the confidence counter.
@@ -81,38 +87,37 @@ struct Line {
     own: Modes,
     /// Modes that they are in.
     applied: Modes,
-    /// Lanes have woken up since sleeping ones last took one mode: those may have been what kept their group up.
-    parted: bool,
     /// Modes whose wake-up energy sleeping lanes will have to pay.
     owed: Modes,
     /// Lanes that wake up, by the mode that they leave.
     waking: Modes,
     /// When they are awake.
     awake_at: Soon,
-    /// Lanes that an instruction wants, and the cycle in which it can start: until then they stay awake.
-    held: u32,
-    held_until: u64,
-    /// Lanes that have been wanted since they last worked, and since when.
-    wanted: Times,
-    /// The first cycle after the last one in which a lane works, or worked.
-    idle_from: Times,
-    memory: Memory,
     /// Before this cycle nothing changes by itself, but for what the window says.
     calm_until: u64,
-    /// What the lanes do from `counted` on; cycles before it have been counted.
-    doing: Doing,
-    counted: u64,
-}
-
-/// What lanes do, as it is counted.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-struct Doing {
-    applied: Modes,
-    waking: Modes,
+    /// From this cycle on all lanes are idle, as far as is known.
+    all_idle_from: u64,
+    /// The lanes that work until then, if those are all that work.
     working: u32,
+    /// Lanes that an instruction wants, and the cycle in which it can start: until then they stay awake.
+    held_until: u64,
+    held: u32,
+    /// Lanes have woken up since sleeping ones last took one mode: those may have been what kept their group up.
+    parted: bool,
+    /// The first cycle after the last one in which a lane works, or worked.
+    idle_from: Times,
+    /// Lanes that have been wanted since they last worked, and since when.
+    wanted: Times,
+    memory: Memory,
+    account: Account,
 }
 
 impl Line {
+    /// Lanes that are idle from cycle 0 on.
+    fn new(rules: &Rules, lanes: u32) -> Line {
+        Line { memory: Memory::new(rules), idle_from: Times::of(lanes, 0), ..Line::default() }
+    }
+
     /// Lanes that cannot take an instruction.
     #[inline]
     fn sleepy(&self) -> u32 {
@@ -135,100 +140,129 @@ impl Line {
         self.awake_at.last(lanes, now).max(asleep)
     }
 
-    /// Lanes have worked up to this cycle, by themselves, and the others sleep as deep as they will: if they now work on, nothing
-    /// else changes.
+    /// Lanes that do not work in cycle `now`, and the first cycle after it in which some of the others do not.
     #[inline]
-    fn goes_on(&self, lanes: u32) -> bool {
-        let Doing { applied, waking, working } = self.doing;
-        // Together: which of them it is cannot be foreseen.
-        let other = (working ^ lanes) | self.held | self.waking.all() | waking.all() | applied.apart(self.applied);
-        other == 0 && self.sleeps_on()
-    }
-
-    /// An instruction wants lanes, and can start on them from a later cycle on.
-    fn want(&mut self, now: u64, lanes: u32, ready: u64) {
-        (self.held, self.held_until) = (lanes, ready);
-        self.wanted.raise(lanes & !self.wanted.lanes(), now);
-        self.calm_until = now;
-    }
-
-    /// Lanes begin to wake up out of these modes. Gives the modes that they pay for.
-    fn wake(&mut self, now: u64, modes: Modes) -> Modes {
-        let lanes = modes.all();
-        modes.each().iter().for_each(|(mode, lanes)| self.awake_at.set(*lanes, now + mode.wake_up()));
-        self.waking = self.waking.with(modes);
-        self.parted = true;
-        let owed = self.owed.among(lanes);
-        for own in [&mut self.own, &mut self.applied, &mut self.owed] {
-            *own = own.among(!lanes);
-        }
-        owed
-    }
-
-    /// Sleeping lanes of a group take one mode.
-    #[inline]
-    fn unite(&mut self, rules: &Rules, pipe: usize, counts: &mut Counts) {
-        self.parted = false;
-        let (before, after) = (self.applied, self.own.united(|lanes| rules.setup.widen(lanes)));
-        if after.apart(before) == 0 {
-            return;
-        }
-        let entered =
-            Modes { vs05: after.vs05 & !before.vs05, vs03: after.vs03 & !before.vs03, pg: after.pg & !before.pg };
-        counts.enter(pipe, entered);
-        if rules.rising == Rising::Each {
-            counts.leave(pipe, Modes { pg: before.pg & !after.pg, vs03: before.vs03 & after.vs05, vs05: 0 });
-            self.owed = after;
-        }
-        self.owed = self.owed.deepened(after);
-        self.applied = after;
-        self.memory.gated |= after.pg;
-    }
-
-    /// What the lanes do from cycle `now` on; these are idle in it.
-    #[inline]
-    fn does(&mut self, rules: &Rules, pipes: &Pipes, pipe: usize, counts: &mut Counts, now: u64, idle: u32) {
-        let working = !idle & pipes.simd.all();
-        let before = self.doing;
-        if (working ^ before.working) | self.applied.apart(before.applied) | self.waking.apart(before.waking) != 0 {
-            self.count(rules, pipes, pipe, counts, now);
-            // One by one: as a whole it would be put together in memory, and wait for that.
-            (self.doing.applied, self.doing.waking) = (self.applied, self.waking);
-            self.doing.working = working;
+    fn idle(&self, now: u64) -> (u32, u64) {
+        if self.all_idle_from <= now {
+            (u32::MAX, u64::MAX)
+        } else if self.working != 0 {
+            (!self.working, self.all_idle_from)
+        } else {
+            self.idle_from.reached(now)
         }
     }
 
     /// Sleeping lanes stay in their modes, but for what the window says.
     #[inline]
     fn sleeps_on(&self) -> bool {
-        self.own.all() == 0 || self.own.vs05 == 0 && !self.parted
+        self.own.is_empty() || self.own.vs05() == 0 && !self.parted
     }
 
-    /// What the window shows changes something: lanes go deeper or wake up, or a group's mode is looked at again.
+    /// Lanes have begun to work in cycle `now`, or wait awake. Most often nothing else is to be decided in it.
     #[inline]
-    fn heeds(&self, ahead: [u32; WINDOW], wake: Wake) -> bool {
-        // Most often all lanes are on.
-        if self.own.all() == 0 {
-            return false;
+    fn decided(&mut self, rules: &Rules, now: u64) {
+        let (idle, next) = self.idle(now);
+        let falls_asleep = idle & !(self.sleepy() | self.held) & rules.all;
+        let calm = self.waking.is_empty() && falls_asleep == 0 && self.sleeps_on();
+        let next = if self.held != 0 { next.min(self.held_until) } else { next };
+        self.calm_until = if calm { next } else { now };
+    }
+
+    /// An instruction wants lanes, and can start on them from a later cycle on.
+    fn want(&mut self, rules: &Rules, now: u64, lanes: u32, ready: u64) {
+        (self.held, self.held_until) = (lanes, ready);
+        let new = lanes & !self.wanted.lanes();
+        if new != 0 {
+            self.wanted.add(new, now);
         }
-        let any = ahead.iter().fold(0, |any, lanes| any | lanes);
-        let concerned = self.own.vs05 != 0 || self.applied.all() & any != 0;
-        concerned
-            && (self.parted || self.own.vs05 & !any != 0 || {
-                let seen = Seen { ahead: Some(ahead), ..Seen::default() };
-                fsm::waking(self.applied, &seen, wake).all() != 0
-            })
+        self.decided(rules, now);
+    }
+
+    /// Lanes begin to wake up out of these modes. Gives how many of them pay.
+    fn wake(&mut self, rules: &Rules, now: u64, modes: Modes) -> u64 {
+        let lanes = modes.all();
+        let owed = self.owed.among(lanes);
+        let mut paid = 0;
+        for (mode, lanes) in modes.each() {
+            let (n, awake_at) = (number(lanes), now + mode.wake_up());
+            self.awake_at.set(lanes, awake_at);
+            match rules.waking {
+                Waking::Mode => self.account.stays(mode, n, awake_at),
+                Waking::On => {
+                    self.account.stays(mode, n, now);
+                    self.account.wakes_up(n, mode.wake_up());
+                }
+            }
+            // Most often they have not been in a deeper one.
+            if owed == modes {
+                self.account.pay(mode, n);
+                paid += n;
+            }
+        }
+        if owed != modes {
+            for (mode, lanes) in owed.each() {
+                self.account.pay(mode, number(lanes));
+                paid += number(lanes);
+            }
+        }
+        self.waking = self.waking.with(modes);
+        self.parted = true;
+        for own in [&mut self.own, &mut self.applied, &mut self.owed] {
+            *own = own.among(!lanes);
+        }
+        paid
+    }
+
+    /// Sleeping lanes of a group take one mode.
+    #[inline]
+    fn unite(&mut self, rules: &Rules, now: u64) {
+        self.parted = false;
+        let (before, after) = (self.applied, self.own.united(|lanes| rules.setup.widen(lanes)));
+        let changed = after.apart(before);
+        if changed == 0 {
+            return;
+        }
+        self.account.enter(after.among(changed), now);
+        let left = before.among(changed);
+        if !left.is_empty() {
+            self.account.leave(left, now);
+            if rules.rising == Rising::Each {
+                let left = Modes::new(0, left.vs03() & after.vs05(), left.pg() & !after.pg());
+                left.each().for_each(|(mode, lanes)| self.account.pay(mode, number(lanes)));
+                self.owed = Modes::default();
+            }
+        }
+        self.owed = self.owed.deepened(after);
+        self.applied = after;
+        self.memory.gated |= after.pg();
+    }
+
+    /// Lanes are in VS0.5 in cycle `now` alone, and wake up in it. Gives how many.
+    #[inline]
+    fn nap(&mut self, rules: &Rules, now: u64, lanes: u32) -> u64 {
+        let (n, mode) = (number(lanes), Mode::Vs05);
+        self.account.nap(mode, n);
+        self.awake_at.set(lanes, now + mode.wake_up());
+        self.waking = self.waking.with(Modes::new(lanes, 0, 0));
+        match rules.waking {
+            Waking::Mode => self.account.stays(mode, n, mode.wake_up()),
+            Waking::On => self.account.wakes_up(n, mode.wake_up()),
+        }
+        n
     }
 
     /// The next cycle after `now` in which something changes by itself. `now` is behind us; `idle`: the first one after it
     /// in which lanes that work are idle.
     #[inline]
     fn next_change(&self, now: u64, idle: u64) -> u64 {
-        let mut next = idle.min(self.awake_at.next(now));
+        let mut next = idle;
+        if !self.waking.is_empty() {
+            next = next.min(self.awake_at.next(now));
+        }
         if self.held != 0 {
             next = next.min(self.held_until);
         }
-        let longer = self.own.vs05 & self.memory.switching;
+        let longer = self.own.vs05() & self.memory.switching;
         if longer != 0 {
             let four = self.idle_from.first(longer, 0) + LONG;
             next = next.min(four.max(now + 1));
@@ -236,28 +270,123 @@ impl Line {
         next
     }
 
-    /// Counts the cycles before `now` by what the lanes have done.
-    fn count(&mut self, rules: &Rules, pipes: &Pipes, pipe: usize, counts: &mut Counts, now: u64) {
-        let Doing { applied, waking, working } = self.doing;
-        let cycles = now - self.counted;
-        self.counted = now;
-        let (as_mode, waking) = match rules.waking {
-            Waking::Mode => (applied.with(waking), 0),
-            Waking::On => (applied, waking.all().count_ones().into()),
-        };
-        let [vs05, vs03, gated, working] = numbers([as_mode.vs05, as_mode.vs03, as_mode.pg, working]);
-        let on = u64::from(pipes.simd.width()) - (vs05 + vs03 + gated + waking);
-        let counted = counts.of_pipe(pipe);
-        for (state, lanes) in [
-            (LaneState::On, on),
-            (LaneState::Gated, gated),
-            (LaneState::Waking, waking),
-            (LaneState::Vs05, vs05),
-            (LaneState::Vs03, vs03),
-        ] {
-            counted.cycles[state as usize] += lanes * cycles;
+    /// What lanes do at the end of cycle `now`, after instructions have started in it. Gives how many pay for waking up early.
+    #[inline(never)]
+    fn cycle(&mut self, rules: &Rules, now: u64, informed: bool, &[_, one, two, three]: &Wanted) -> u64 {
+        let mut seen = Seen { ahead: informed.then_some([one, two, three]), ..Seen::default() };
+        let due = self.calm_until <= now;
+        let (slept, (idle, next_idle)) = (self.own.vs05(), self.idle(now));
+        let (mut fresh, mut early, mut changed) = (0, 0, due);
+        if due {
+            self.waking = self.waking.among(!self.awake_at.take(now));
+            if self.held_until <= now {
+                self.held = 0;
+            }
+            let active = !(idle & rules.all) | self.held;
+            (_, fresh) = fsm::of_on(!self.sleepy(), &Seen { active, ..seen });
+            // Some of those that fall asleep will be wanted in the next cycle.
+            let at_once = if informed { fsm::waking(Modes::new(fresh, 0, 0), &seen, rules.wake).all() } else { 0 };
+            if at_once != 0 {
+                early += self.nap(rules, now, at_once);
+                fresh &= !at_once;
+            }
+            self.own = self.own.with(Modes::new(fresh, 0, 0));
         }
-        counted.busy += working * cycles;
+        if !self.own.is_empty() {
+            (seen.switch, seen.confident) = (self.memory.switching, self.memory.confident);
+            // With the window nobody asks.
+            if !informed && slept & seen.switch != 0 && now >= LONG {
+                seen.long = self.idle_from.reached(now - LONG).0;
+            }
+            let (_, vs03, pg) = fsm::of_vs05(slept, &seen);
+            self.own = self.own.gone_on(vs03, pg);
+            // A group whose lanes have woken up takes another mode as soon as something happens to its lanes.
+            let concerned = due || slept | self.applied.all() & (one | two | three) != 0;
+            if fresh | vs03 | pg != 0 || self.parted && concerned {
+                self.unite(rules, now);
+                changed = true;
+            }
+            // A lane that is wanted, or works, has been taken out of its mode when the instruction came.
+            let woken = if informed { fsm::waking(self.applied, &seen, rules.wake) } else { Modes::default() };
+            if !woken.is_empty() {
+                early += self.wake(rules, now, woken);
+                changed = true;
+            }
+        }
+        if changed {
+            self.calm_until = self.next_change(now, next_idle);
+        }
+        early
+    }
+
+    /// An instruction starts on lanes that are awake, for some cycles.
+    fn begin(&mut self, rules: &Rules, now: u64, lanes: u32, busy: u64) {
+        let until = now + busy;
+        let (mut old, mut new) = (lanes, lanes);
+        while old != 0 {
+            let (some, from) = self.idle_from.take(old);
+            if from > until {
+                self.idle_from.add(some, from);
+                new ^= some;
+            } else {
+                self.resume(rules, now, (some, from), until);
+            }
+            old ^= some;
+        }
+        if new != 0 {
+            self.idle_from.add(new, until);
+        }
+        self.working = if self.all_idle_from <= now { lanes } else { 0 };
+        self.all_idle_from = self.all_idle_from.max(until);
+        if !self.waking.is_empty() {
+            self.waking = self.waking.among(!lanes);
+            self.awake_at.remove(lanes);
+        }
+        if !self.wanted.is_empty() {
+            self.wanted.remove(lanes);
+        }
+        self.held = 0;
+        self.decided(rules, now);
+    }
+
+    /// Lanes that have been idle from a cycle on, or will be, work until another one.
+    #[inline]
+    fn resume(&mut self, rules: &Rules, now: u64, (lanes, from): (u32, u64), until: u64) {
+        let n = number(lanes);
+        self.account.works(n, until - from.max(now));
+        if from >= now {
+            return;
+        }
+        self.account.idle.add(now - from, n);
+        self.memory.estimates.all += n;
+        let mut rest = lanes;
+        while rest != 0 {
+            // The length that lanes themselves have not made longer by waking up.
+            let (wanted, since) = if self.wanted.is_empty() { (0, 0) } else { self.wanted.take(rest) };
+            let (some, until) = if wanted != 0 { (wanted, since) } else { (rest, now) };
+            self.memory.learn(some, until.saturating_sub(from), rules);
+            rest ^= some;
+        }
+    }
+
+    /// Takes what has been counted before `now`.
+    fn take(&mut self, rules: &Rules, now: u64) -> LaneResidency {
+        let (applied, waking, awake_at, idle_from) = (self.applied, self.waking, self.awake_at, &self.idle_from);
+        self.account.take(now, number(rules.all), |account, sign| {
+            let cycles = |n: u64| n.wrapping_mul(sign);
+            applied.each().for_each(|(mode, lanes)| account.stays(mode, number(lanes), cycles(now)));
+            for (some, at) in awake_at.after(now) {
+                for (mode, lanes) in waking.among(some).each() {
+                    match rules.waking {
+                        Waking::Mode => account.stays(mode, number(lanes), cycles(now.wrapping_sub(at))),
+                        Waking::On => account.wakes_up(number(lanes), cycles(now.wrapping_sub(at))),
+                    }
+                }
+            }
+            for (lanes, until) in idle_from.among(u32::MAX).filter(|entry| entry.1 > now) {
+                account.works(number(lanes), cycles(now.wrapping_sub(until)));
+            }
+        })
     }
 }
 
@@ -267,7 +396,7 @@ struct State {
     now: u64,
     lines: Vec<Line>,
     /// What the window says for cycle `seen_at`, by pipe.
-    ahead: Vec<[u32; WINDOW]>,
+    ahead: [Wanted; PIPES],
     seen_at: u64,
     /// Scratch: the SPs as it sees them.
     #[serde(skip)]
@@ -276,16 +405,16 @@ struct State {
     free_at: Vec<u64>,
     /// An instruction waits for lanes until this cycle.
     blocked: u64,
-    counts: Counts,
     /// Times that instructions had to wait, cycles in which one waited, the cycle after the last of them.
     waits: u64,
     waited: u64,
     waiting: u64,
-    estimates: Estimates,
     /// Lanes that were woken up early.
     early: u64,
     /// Cycles in which the window gave information.
     foreseen: u64,
+    /// SFU lane-cycles before this cycle have been taken.
+    sfu_taken: u64,
 }
 
 /// The hook object.
@@ -300,26 +429,19 @@ impl Switch {
     /// The lanes of an SM, all of them idle from cycle 0 on.
     pub fn new(pipes: Pipes, mut rules: Rules) -> Switch {
         rules.setup = rules.setup.on(pipes.simd);
+        rules.all = pipes.simd.all();
         let state = State {
             now: 0,
-            lines: vec![
-                Line {
-                    memory: Memory::new(&rules),
-                    idle_from: Times::of(pipes.simd.all(), 0),
-                    ..Line::default()
-                };
-                pipes.count()
-            ],
-            ahead: vec![[0; WINDOW]; pipes.count()],
+            lines: vec![Line::new(&rules, pipes.simd.all()); pipes.count()],
+            ahead: Default::default(),
             seen_at: u64::MAX,
             units: Default::default(),
             free_at: vec![0; pipes.units],
             blocked: 0,
-            counts: Counts::of(&pipes),
             waits: 0,
             waited: 0,
             waiting: 0,
-            estimates: Estimates::default(),
+            sfu_taken: 0,
             early: 0,
             foreseen: 0,
         };
@@ -342,70 +464,21 @@ impl Switch {
     /// The same, in place.
     #[inline(always)]
     fn pass(&mut self, end: u64) {
-        while self.state.now < end {
-            let now = self.state.now;
-            let informed = self.state.seen_at == now;
-            self.state.foreseen += informed as u64;
+        let (rules, state) = (&self.rules, &mut self.state);
+        while state.now < end {
+            let now = state.now;
+            let informed = state.seen_at == now;
+            state.foreseen += informed as u64;
             let mut next = if informed { now + 1 } else { end };
-            for pipe in 0..self.state.lines.len() {
-                let line = &self.state.lines[pipe];
-                if line.calm_until <= now || informed && line.heeds(self.state.ahead[pipe], self.rules.wake) {
-                    self.cycle(pipe, now, informed);
+            for (pipe, line) in state.lines.iter_mut().enumerate() {
+                // Most often all lanes are on.
+                if line.calm_until <= now || informed && !line.own.is_empty() {
+                    state.early += line.cycle(rules, now, informed, &state.ahead[pipe % PIPES]);
                 }
-                next = next.min(self.state.lines[pipe].calm_until);
+                next = next.min(line.calm_until);
             }
-            self.state.now = next;
+            state.now = next;
         }
-    }
-
-    /// What lanes do at the end of cycle `now`, after instructions have started in it.
-    #[inline(never)]
-    fn cycle(&mut self, pipe: usize, now: u64, informed: bool) {
-        let (rules, pipes, state) = (&self.rules, &self.pipes, &mut self.state);
-        let (line, counts) = (&mut state.lines[pipe], &mut state.counts);
-        line.waking = line.waking.among(!line.awake_at.take(now));
-        if line.held_until <= now {
-            line.held = 0;
-        }
-        let (idle, next_idle) = line.idle_from.reached(now);
-        let memory = &line.memory;
-        let long = match now.checked_sub(LONG) {
-            // With the window nobody asks.
-            Some(then) if !informed && memory.switching & line.own.vs05 != 0 => line.idle_from.reached(then).0,
-            _ => 0,
-        };
-        let seen = Seen {
-            active: !idle | line.held,
-            long,
-            switch: memory.switching,
-            confident: memory.confident,
-            ahead: informed.then_some(state.ahead[pipe]),
-        };
-        let (_, fresh) = fsm::of_on(!line.sleepy(), &seen);
-        // Most often all lanes are busy.
-        if fresh | line.own.all() != 0 {
-            let (_, vs03, pg) = fsm::of_vs05(line.own.vs05, &seen);
-            // A lane that is wanted, or works, has been taken out of its mode when the instruction came.
-            let early = |modes: Modes| {
-                if informed { fsm::waking(modes, &seen, rules.wake).among(!seen.active) } else { Modes::default() }
-            };
-            let at_once = early(Modes { vs05: fresh, ..Modes::default() });
-            line.own = Modes {
-                vs05: (line.own.vs05 | fresh) & !(vs03 | pg | at_once.vs05),
-                vs03: line.own.vs03 | vs03,
-                pg: line.own.pg | pg,
-            };
-            line.unite(rules, pipe, counts);
-            let woken = early(line.applied).with(at_once);
-            if woken.all() != 0 {
-                line.owed = line.owed.with(at_once);
-                counts.enter(pipe, at_once);
-                // Each of them pays.
-                state.early += counts.leave(pipe, line.wake(now, woken));
-            }
-        }
-        line.does(rules, pipes, pipe, counts, now, idle);
-        line.calm_until = line.next_change(now, next_idle);
     }
 
     /// An instruction cannot start before `ready`: lanes that sleep wake up, the others wait for them.
@@ -413,9 +486,9 @@ impl Switch {
         let (now, lanes) = (query.now, query.lanes);
         let state = &mut self.state;
         let line = &mut state.lines[pipe];
-        line.want(now, lanes, ready);
         let woken = line.applied.among(lanes);
-        state.counts.leave(pipe, line.wake(now, woken));
+        line.wake(&self.rules, now, woken);
+        line.want(&self.rules, now, lanes, ready);
         match state.free_at.get_mut(query.unit) {
             // A sub-warp keeps back those behind it in its own SP, a whole instruction all that follow.
             Some(free) if query.begins.is_none() => *free = ready,
@@ -429,58 +502,22 @@ impl Switch {
     /// An instruction starts.
     #[inline]
     fn begin(&mut self, pipe: usize, query: &StartQuery) {
-        let (now, lanes, busy) = (query.now, query.lanes, self.pipes.working(query));
-        if let Some(free) = self.state.free_at.get_mut(query.unit) {
+        let (now, state) = (query.now, &mut self.state);
+        if let Some(free) = state.free_at.get_mut(query.unit) {
             *free = now + u64::from(query.busy);
         }
-        let line = &mut self.state.lines[pipe];
-        if line.goes_on(lanes & self.pipes.simd.all()) {
-            line.idle_from.raise(lanes, now + busy);
-            line.calm_until = line.idle_from.first(lanes, now + 1);
-            return;
-        }
-        self.begin_after(pipe, now, lanes, busy);
-    }
-
-    /// The same on lanes that have been idle, or beside others that have worked.
-    fn begin_after(&mut self, pipe: usize, now: u64, lanes: u32, busy: u64) {
-        let state = &mut self.state;
-        let line = &mut state.lines[pipe];
-        let wanted = line.wanted.lanes() & lanes;
-        for (some, from) in line.idle_from.among(lanes).filter(|entry| entry.1 < now) {
-            state.counts.period(pipe, now - from, some.count_ones().into());
-            // The length that lanes themselves have not made longer by waking up.
-            let mut learn = |lanes, until: u64| {
-                line.memory.learn(lanes, until.saturating_sub(from), &self.rules, &mut state.estimates);
-            };
-            if some & wanted != 0 {
-                line.wanted.among(some).for_each(|(lanes, since)| learn(lanes, since));
-            }
-            if some & !wanted != 0 {
-                learn(some & !wanted, now);
-            }
-        }
-        line.idle_from.raise(lanes, now + busy);
-        line.waking = line.waking.among(!lanes);
-        line.awake_at.remove(lanes);
-        line.wanted.remove(wanted);
-        line.held = 0;
-        let (idle, next) = line.idle_from.reached(now);
-        line.calm_until = now;
-        if line.waking.all() | idle & !line.sleepy() == 0 && line.sleeps_on() {
-            // Nothing is left to decide in this cycle.
-            line.does(&self.rules, &self.pipes, pipe, &mut state.counts, now, idle);
-            line.calm_until = next;
-        }
+        state.lines[pipe].begin(&self.rules, now, query.lanes, self.pipes.working(query));
     }
 }
 
 impl Switch {
     /// The beginning of cycle `now`: what stands in the OCEX register and the collectors.
     pub fn show(&mut self, now: u64, list: &[Ahead]) {
-        if let Some(mut sight) = self.single(now) {
-            let _ = list.iter().all(|op| sight.add(op));
-            self.saw(now, &sight);
+        self.settle(now);
+        if self.single() {
+            self.look_single(now, |sight| {
+                let _ = list.iter().all(|op| sight.add(op));
+            });
         } else {
             self.look(now, |sight| {
                 let _ = list.iter().all(|op| sight.add(op));
@@ -488,30 +525,28 @@ impl Switch {
         }
     }
 
-    /// The window of cycle `now` in the usual case of one wide SP, before it is given its instructions.
+    /// There is one SP, as wide as a warp, as most often.
     #[inline(always)]
-    fn single(&mut self, now: u64) -> Option<Single> {
-        if self.pipes.units != 1 || self.pipes.simd.narrow() {
-            return None;
-        }
-        self.pass(now);
-        let first = self.state.free_at[0].max(self.state.blocked);
-        Some(Single::new(within(now, first), self.pipes.scope))
+    fn single(&self) -> bool {
+        self.pipes.units == 1 && !self.pipes.simd.narrow()
     }
 
-    /// Afterwards.
+    /// The window of cycle `now` in this case, given its instructions.
     #[inline(always)]
-    fn saw(&mut self, now: u64, sight: &Single) {
-        if sight.known() {
-            sight.give(&mut self.state.ahead);
-            self.state.seen_at = now;
+    fn look_single(&mut self, now: u64, give: impl FnOnce(&mut Single<'_>)) {
+        let state = &mut self.state;
+        let first = state.free_at[0].max(state.blocked);
+        let [int, fp, ..] = &mut state.ahead;
+        let mut sight = Single::new(within(now, first), self.pipes.scope, [int, fp]);
+        give(&mut sight);
+        if sight.known {
+            state.seen_at = now;
         }
     }
 
     /// The window of cycle `now`, given its instructions.
     #[inline(never)]
     fn look(&mut self, now: u64, give: impl FnOnce(&mut Sight<'_>)) {
-        self.settle(now);
         let state = &mut self.state;
         let count = self.pipes.units.min(MOST_UNITS);
         let units = &mut state.units[..count];
@@ -550,12 +585,14 @@ impl Hook for Switch {
         let s = &self.state;
         report.add("lanes.waits", s.waits);
         report.add("lanes.waited", s.waited);
-        report.add("itap.right", s.estimates.right);
-        report.add("itap.estimates", s.estimates.all);
+        let estimates = |of: fn(&Estimates) -> u64| s.lines.iter().map(|line| of(&line.memory.estimates)).sum();
+        report.add("itap.right", estimates(|e| e.right));
+        report.add("itap.estimates", estimates(|e| e.all));
         report.add("itap.early", s.early);
         report.add("itap.foreseen", s.foreseen);
         report.add("itap.cycles", s.now);
-        s.counts.report(&self.pipes, s.lines.iter().map(|l| l.idle_from.among(u32::MAX)), now, report);
+        let idle = s.lines.iter().map(|line| (&line.account.idle, line.idle_from.among(u32::MAX)));
+        report_idle(&self.pipes, idle, now, report);
     }
 }
 
@@ -599,18 +636,16 @@ impl LanesHook for Switch {
             return self.refuse(pipe, query, ready);
         }
         let line = &mut self.state.lines[pipe];
-        line.want(now, query.lanes, now + 1);
+        line.want(&self.rules, now, query.lanes, now + 1);
     }
 
     fn residency(&mut self, now: u64, int: &mut LaneResidency, fp: &mut LaneResidency, sfu: &mut LaneResidency) {
         self.settle(now);
+        let mut places = [int, fp];
         for (pipe, line) in self.state.lines.iter_mut().enumerate() {
-            line.count(&self.rules, &self.pipes, pipe, &mut self.state.counts, now);
+            self.pipes.add(pipe, &line.take(&self.rules, now), &mut places);
         }
-        let [own_int, own_fp] = self.state.counts.take(&self.pipes);
-        int.add(&own_int);
-        fp.add(&own_fp);
-        self.state.counts.sfu(&self.pipes, now, sfu);
+        self.pipes.take_sfu(&mut self.state.sfu_taken, now, sfu);
     }
 
     fn watches(&self) -> Watches {
@@ -618,11 +653,12 @@ impl LanesHook for Switch {
     }
 
     fn watch(&mut self, sm: &SmState<'_>) {
-        if let Some(mut sight) = self.single(sm.now + 1) {
-            sm.ahead(|op| sight.add(&op));
-            self.saw(sm.now + 1, &sight);
+        let now = sm.now + 1;
+        self.pass(now);
+        if self.single() {
+            self.look_single(now, |sight| sm.ahead(|op| sight.add(&op)));
         } else {
-            self.look(sm.now + 1, |sight| {
+            self.look(now, |sight| {
                 sm.under_way(|unit, op| sight.goes_on(unit, &op));
                 sm.ahead(|op| sight.add(&op));
             });

@@ -51,33 +51,38 @@ impl Times {
         }
     }
 
-    /// Lanes that have an earlier one, or none, have this one.
+    /// None has any.
     #[inline]
-    pub fn raise(&mut self, lanes: u32, cycle: u64) {
-        // Most often all lanes are alike.
-        if let [(of, own)] = &mut self.0[..]
-            && *of == lanes
-        {
-            *own = cycle.max(*own);
-            return;
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Lanes that have none have this one.
+    #[inline]
+    pub fn add(&mut self, lanes: u32, cycle: u64) {
+        self.0.push((lanes, cycle));
+    }
+
+    /// Some of these lanes, with the same cycle, have none any more: which, and their cycle. No lanes: none of them has one.
+    #[inline(never)]
+    pub fn take(&mut self, lanes: u32) -> (u32, u64) {
+        // Those that came last are most often those that come again.
+        for at in (0..self.0.len()).rev() {
+            let (of, cycle) = self.0[at];
+            let some = of & lanes;
+            if some == 0 {
+                continue;
+            }
+            if some != of {
+                self.0[at].0 = of ^ some;
+            } else if at + 1 == self.0.len() {
+                self.0.pop();
+            } else {
+                self.0.swap_remove(at);
+            }
+            return (some, cycle);
         }
-        // Which entries lose all of their lanes cannot be foreseen: no branches.
-        let (mut kept, mut same, mut later) = (0, usize::MAX, 0);
-        for at in 0..self.0.len() {
-            let (of, own) = self.0[at];
-            let of = if own < cycle { of & !lanes } else { of };
-            later |= if own > cycle { of } else { 0 };
-            same = if own == cycle { kept } else { same };
-            self.0[kept] = (of, own);
-            kept += (of != 0) as usize;
-        }
-        self.0.truncate(kept);
-        let lanes = lanes & !later;
-        if let Some(entry) = self.0.get_mut(same) {
-            entry.0 |= lanes;
-        } else if lanes != 0 {
-            self.0.push((lanes, cycle));
-        }
+        (0, 0)
     }
 }
 
@@ -116,7 +121,7 @@ impl Soon {
 
     /// The cycles after `now` and their lanes.
     #[inline]
-    fn after(&self, now: u64) -> impl Iterator<Item = (u32, u64)> {
+    pub fn after(&self, now: u64) -> impl Iterator<Item = (u32, u64)> {
         (1..SOON as u64).map(move |n| (self.0[(now + n) as usize % SOON], now + n))
     }
 
@@ -139,19 +144,18 @@ mod tests {
 
     #[test]
     fn each_lane_has_one_cycle() {
-        let mut times = Times::of(u32::MAX, 3);
-        times.raise(0xff, 9);
-        times.raise(0xfff, 7);
-        assert_eq!(times.among(u32::MAX).collect::<Vec<_>>(), [(!0xfff, 3), (0xff, 9), (0xf00, 7)]);
+        let mut times = Times::of(!0xfff, 3);
+        times.add(0xff, 9);
+        times.add(0xf00, 7);
+        assert_eq!(times.among(0xf0ff).collect::<Vec<_>>(), [(0xf000, 3), (0xff, 9)]);
         let reached = [(0, 3), (!0xfff, 7), (!0xff, 9), (!0xff, 9), (u32::MAX, u64::MAX)];
         assert_eq!([2, 3, 7, 8, 9].map(|now| times.reached(now)), reached);
         assert_eq!((times.first(u32::MAX, 4), times.first(0xff, 3), times.first(0xff, 10)), (7, 9, u64::MAX));
-        times.raise(0xf00, 9);
-        times.remove(0xf);
-        assert_eq!(times.among(0xffff).collect::<Vec<_>>(), [(0xf000, 3), (0xff0, 9)]);
-        assert_eq!(times.lanes(), !0xf);
-        times.raise(0xfff, 10);
-        assert_eq!(times.among(u32::MAX).collect::<Vec<_>>(), [(!0xfff, 3), (0xfff, 10)]);
+        let taken = std::array::from_fn(|_| times.take(0xf_0f0f));
+        assert_eq!(taken, [(0xf00, 7), (0xf, 9), (0xf_0000, 3), (0, 0)]);
+        assert_eq!(times.lanes(), !0xf_0f0f);
+        times.remove(0xf0);
+        assert_eq!(times.lanes(), !0xf_0fff);
     }
 
     #[test]

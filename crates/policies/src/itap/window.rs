@@ -21,6 +21,9 @@ pub const WINDOW: usize = 3;
 /// Most SPs that are looked at.
 pub const MOST_UNITS: usize = 16;
 
+/// Lanes wanted in the cycle of the decision, and in those of the window.
+pub type Wanted = [u32; 1 + WINDOW];
+
 /// An SP as the window sees it.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Unit {
@@ -46,7 +49,7 @@ pub struct Sight<'a> {
     /// The next instruction will not start before this cycle.
     last: u32,
     units: &'a mut [Unit],
-    ahead: &'a mut [[u32; WINDOW]],
+    ahead: &'a mut [Wanted],
     /// An instruction will start in one of the cycles: the window gives information.
     pub known: bool,
 }
@@ -55,8 +58,8 @@ impl<'a> Sight<'a> {
     /// Nothing is known yet. `first`: a cycle before which the first instruction will not start. `ahead`: what will happen,
     /// by pipe.
     #[inline(always)]
-    pub fn new(pipes: &'a Pipes, first: u32, units: &'a mut [Unit], ahead: &'a mut [[u32; WINDOW]]) -> Sight<'a> {
-        ahead.iter_mut().for_each(|wanted| *wanted = [0; WINDOW]);
+    pub fn new(pipes: &'a Pipes, first: u32, units: &'a mut [Unit], ahead: &'a mut [Wanted]) -> Sight<'a> {
+        ahead.fill(Wanted::default());
         Sight { pipes, last: first, units, ahead, known: false }
     }
 
@@ -123,33 +126,30 @@ impl<'a> Sight<'a> {
     fn works(&mut self, unit: usize, op: &Ahead, lanes: u32, start: u32) -> u32 {
         let after = start + op.busy.max(1);
         self.known |= start.wrapping_sub(1) < END;
-        // The window's cycles in which they work, a bit each.
-        let from = |cycle: u32| ((1 << END) - 1) << (cycle.max(1) - 1).min(END);
-        let works: u32 = from(start) & !from(after);
-        for (cycle, wanted) in self.ahead[self.pipes.at(unit, op.fp)].iter_mut().enumerate() {
-            *wanted |= lanes & 0u32.wrapping_sub(works >> cycle & 1);
-        }
+        let wanted = &mut self.ahead[self.pipes.at(unit, op.fp)];
+        (start..after.min(END + 1)).for_each(|cycle| wanted[cycle as usize] |= lanes);
         after
     }
 }
 
 /// The same of a single SP that is as wide as a warp, where instructions follow one another and nothing is to be chosen.
-#[derive(Clone, Copy, Debug)]
-pub struct Single {
+#[derive(Debug)]
+pub struct Single<'a> {
     apart: bool,
     /// The next instruction will not start before this cycle.
     next: u32,
-    /// By pipe: lanes wanted in the cycles of the window.
-    wanted: [[u32; WINDOW]; 2],
-    /// The cycle in which the last one starts.
-    last: u32,
+    /// What will happen, by pipe.
+    ahead: [&'a mut Wanted; 2],
+    /// An instruction will start in one of the window's cycles: it gives information.
+    pub known: bool,
 }
 
-impl Single {
+impl<'a> Single<'a> {
     /// Nothing is known yet. `first`: a cycle before which nothing will start.
     #[inline(always)]
-    pub fn new(first: u32, scope: Scope) -> Single {
-        Single { apart: scope == Scope::Type, next: first, wanted: [[0; WINDOW]; 2], last: 0 }
+    pub fn new(first: u32, scope: Scope, mut ahead: [&'a mut Wanted; 2]) -> Single<'a> {
+        ahead.iter_mut().for_each(|wanted| **wanted = Wanted::default());
+        Single { apart: scope == Scope::Type, next: first, ahead, known: false }
     }
 
     /// The next instruction in order. Gives whether those behind it can be of interest.
@@ -159,28 +159,15 @@ impl Single {
         if start > END {
             return false;
         }
-        self.last = start;
+        self.known |= start > 0;
         self.next = start + op.busy.max(1);
-        let fp = self.apart & op.fp;
-        for (pipe, wanted) in self.wanted.iter_mut().enumerate() {
-            let lanes = if fp as usize == pipe { op.lanes } else { 0 };
-            for (cycle, wanted) in (1..).zip(wanted) {
-                *wanted |= if (start..self.next).contains(&cycle) { lanes } else { 0 };
-            }
+        let wanted = &mut self.ahead[(op.fp & self.apart) as usize];
+        wanted[start as usize] |= op.lanes;
+        // Most often they work for a cycle.
+        if self.next > start + 1 {
+            (start + 1..self.next.min(END + 1)).for_each(|cycle| wanted[cycle as usize] |= op.lanes);
         }
         self.next <= END
-    }
-
-    /// An instruction will start in one of the window's cycles: it gives information.
-    #[inline(always)]
-    pub fn known(&self) -> bool {
-        self.last > 0
-    }
-
-    /// What will happen, by pipe.
-    #[inline(always)]
-    pub fn give(&self, ahead: &mut [[u32; WINDOW]]) {
-        ahead.iter_mut().zip(self.wanted).for_each(|(ahead, wanted)| *ahead = wanted);
     }
 }
 
@@ -198,19 +185,19 @@ mod tests {
         let mut spec = Spec::preset("pascal16").unwrap();
         spec.sp_units = units;
         let pipes = Pipes::new(&spec, scope, Occupancy::Issue);
-        let mut ahead = vec![[9; 3]; pipes.count()];
+        let mut ahead = vec![[9; 4]; pipes.count()];
         let mut units = vec![Unit::default(); units as usize];
         let first = within(100, first);
         let mut sight = Sight::new(&pipes, first, &mut units, &mut ahead);
         let _ = list.iter().all(|op| sight.add(op));
         let known = sight.known;
         if units.len() == 1 {
-            let (mut single, mut same) = (Single::new(first, scope), vec![[0; 3]; pipes.count()]);
+            let [mut int, mut fp] = [[9; 4]; 2];
+            let mut single = Single::new(first, scope, [&mut int, &mut fp]);
             let _ = list.iter().all(|op| single.add(op));
-            single.give(&mut same);
-            assert_eq!((single.known(), same), (known, ahead.clone()));
+            assert_eq!((single.known, &[int, fp][..pipes.count()]), (known, &ahead[..]));
         }
-        (known, ahead)
+        (known, ahead.iter().map(|wanted| [wanted[1], wanted[2], wanted[3]]).collect())
     }
 
     #[test]
@@ -244,11 +231,11 @@ mod tests {
         spec.simd_width = 8;
         let pipes = Pipes::new(&spec, Scope::Lane, Occupancy::Issue);
         let look = |under_way: Option<Ahead>, list: &[Ahead]| {
-            let (mut ahead, mut units) = (vec![[9; 3]; 1], [Unit { busy: 1, ..Unit::default() }]);
+            let (mut ahead, mut units) = (vec![[9; 4]; 1], [Unit { busy: 1, ..Unit::default() }]);
             let mut sight = Sight::new(&pipes, 0, &mut units, &mut ahead);
             under_way.iter().for_each(|op| sight.goes_on(0, op));
             let _ = list.iter().all(|op| sight.add(op));
-            (sight.known, ahead[0])
+            (sight.known, [ahead[0][1], ahead[0][2], ahead[0][3]])
         };
         let op = |lanes, busy| Ahead { busy, ..op(lanes, 2) };
         assert_eq!(look(None, &[op(0xff00_0301, 1)]), (true, [1, 3, 0xff]));
