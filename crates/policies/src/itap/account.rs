@@ -37,10 +37,22 @@ impl Account {
     /// Lanes are in these modes from a cycle on.
     #[inline]
     pub fn enter(&mut self, modes: Modes, now: u64) {
+        self.change(modes, now.wrapping_neg(), 1);
+    }
+
+    /// They are no longer.
+    #[inline]
+    pub fn leave(&mut self, modes: Modes, now: u64) {
+        self.change(modes, now, 0);
+    }
+
+    /// For each lane, so many cycles in its mode, and so many times that it has entered it.
+    #[inline(never)]
+    fn change(&mut self, modes: Modes, cycles: u64, entries: u64) {
         for (mode, lanes) in modes.each() {
             let n = number(lanes);
-            self.entries[mode as usize] += n;
-            self.stays(mode, n, now.wrapping_neg());
+            self.entries[mode as usize] += n * entries;
+            self.stays(mode, n, cycles);
         }
     }
 
@@ -49,12 +61,6 @@ impl Account {
     pub fn nap(&mut self, mode: Mode, lanes: u64) {
         self.entries[mode as usize] += lanes;
         self.pay(mode, lanes);
-    }
-
-    /// They are no longer.
-    #[inline]
-    pub fn leave(&mut self, modes: Modes, now: u64) {
-        modes.each().for_each(|(mode, lanes)| self.stays(mode, number(lanes), now));
     }
 
     /// So many lanes are in a mode for some cycles.
