@@ -64,7 +64,7 @@ pub struct Rules {
     pub peek: bool,
     /// Lanes that share a mode.
     pub setup: Setup,
-    /// All lanes of a pipe.
+    /// All lanes of a pipe, as wide as its SP.
     pub all: u32,
     /// Of the mode-change counter.
     pub switch: CounterRules,
@@ -325,6 +325,9 @@ impl Line {
         let (mut old, mut new) = (lanes, lanes);
         while old != 0 {
             let (some, from) = self.idle_from.take(old);
+            if some == 0 {
+                break;
+            }
             if from > until {
                 self.idle_from.add(some, from);
                 new ^= some;
