@@ -219,6 +219,28 @@ mod tests {
     use crate::lanes::{Occupancy, Scope, Setup};
 
     #[test]
+    fn each_lane_is_in_one_mode() {
+        let modes = Modes::new(0x0f, 0x30, 0x8000_00c0);
+        assert_eq!((modes.vs05(), modes.vs03(), modes.pg(), modes.all()), (0x0f, 0x30, 0x8000_00c0, 0x8000_00ff));
+        let each = |modes: Modes| modes.each().collect::<Vec<_>>();
+        assert_eq!(each(modes), [(Mode::Vs05, 0x0f), (Mode::Vs03, 0x30), (Mode::Pg, 0x8000_00c0)]);
+        assert_eq!(each(Modes::new(2, 4, 1)), [(Mode::Pg, 1), (Mode::Vs05, 2), (Mode::Vs03, 4)]);
+        assert_eq!(each(modes.among(0x8000_0010)), [(Mode::Vs03, 0x10), (Mode::Pg, 0x8000_0000)]);
+        assert_eq!(each(Modes::default()), []);
+        assert_eq!(
+            [0x1f, 0xf, 0x100, u32::MAX].map(|lanes| modes.deepest(lanes)),
+            [Some(Mode::Vs03), Some(Mode::Vs05), None, Some(Mode::Pg)]
+        );
+        assert_eq!(modes.gone_on(0x1, 0xc), Modes::new(0x2, 0x31, 0x8000_00cc));
+        assert_eq!(modes.with(Modes::new(0x100, 0, 0x200)), Modes::new(0x10f, 0x30, 0x8000_02c0));
+        assert_eq!(modes.apart(Modes::new(0x0e, 0x31, 0x8000_0080)), 0x41);
+        // The deeper of two in each lane.
+        let (a, b) = (Modes::new(0x00f0, 0x0f00, 0xf000), Modes::new(0x2222, 0x4444, 0x8888));
+        assert_eq!(a.deepened(b), Modes::new(0x0032, 0x0744, 0xf888));
+        assert_eq!(b.deepened(a), a.deepened(b));
+    }
+
+    #[test]
     fn table_4_follows_from_equation_1() {
         assert_eq!(Mode::ALL.map(Mode::break_even), [1, 2, 14]);
         assert_eq!(best(0), None);

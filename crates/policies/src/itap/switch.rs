@@ -264,7 +264,7 @@ impl Line {
         }
         let longer = self.own.vs05() & self.memory.switching;
         if longer != 0 {
-            let four = self.idle_from.first(longer, 0) + LONG;
+            let four = self.idle_from.first(longer) + LONG;
             next = next.min(four.max(now + 1));
         }
         next

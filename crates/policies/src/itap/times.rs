@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use std::hint::select_unpredictable;
 
-/// Lanes, and a cycle for each; those with the same one are kept together.
+/// Lanes, and a cycle for each; those that got it together are kept together.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Times(Vec<(u32, u64)>);
 
@@ -35,11 +35,10 @@ impl Times {
         })
     }
 
-    /// The first cycle, not before `from`, of some lanes.
+    /// The first cycle of some lanes.
     #[inline]
-    pub fn first(&self, lanes: u32, from: u64) -> u64 {
-        let own = self.0.iter().map(|&(of, cycle)| if of & lanes != 0 && cycle >= from { cycle } else { u64::MAX });
-        own.fold(u64::MAX, u64::min)
+    pub fn first(&self, lanes: u32) -> u64 {
+        self.among(lanes).fold(u64::MAX, |first, (_, cycle)| first.min(cycle))
     }
 
     /// Lanes have none any more.
@@ -76,6 +75,7 @@ impl Times {
             if some != of {
                 self.0[at].0 = of ^ some;
             } else if at + 1 == self.0.len() {
+                // Most often. Nothing is copied that has just been put together.
                 self.0.pop();
             } else {
                 self.0.swap_remove(at);
@@ -150,7 +150,7 @@ mod tests {
         assert_eq!(times.among(0xf0ff).collect::<Vec<_>>(), [(0xf000, 3), (0xff, 9)]);
         let reached = [(0, 3), (!0xfff, 7), (!0xff, 9), (!0xff, 9), (u32::MAX, u64::MAX)];
         assert_eq!([2, 3, 7, 8, 9].map(|now| times.reached(now)), reached);
-        assert_eq!((times.first(u32::MAX, 4), times.first(0xff, 3), times.first(0xff, 10)), (7, 9, u64::MAX));
+        assert_eq!([u32::MAX, 0xfff, 0xff, 0].map(|lanes| times.first(lanes)), [3, 7, 9, u64::MAX]);
         let taken = std::array::from_fn(|_| times.take(0xf_0f0f));
         assert_eq!(taken, [(0xf00, 7), (0xf, 9), (0xf_0000, 3), (0, 0)]);
         assert_eq!(times.lanes(), !0xf_0f0f);
