@@ -386,21 +386,21 @@ impl Collector {
     pub fn ahead(&self, port: Port, most: usize, mut f: impl FnMut(Flight, u32) -> bool) {
         let p = port as usize;
         let ocex = Stage::Ocex.of(p);
-        let held = self.held[ocex] as usize;
+        let held = (self.held[ocex] as usize).min(most);
+        for i in 0..held {
+            if !f(self.entries[ocex][(self.heads[ocex] as usize + i) % MOST_ENTRIES], 1) {
+                return;
+            }
+        }
         // From the unit after the last one upwards, then the rest.
         let turn = self.turn[p] as u32 + 1;
         let mut ready = (self.ready & self.of_port[p]).rotate_right(turn);
-        for i in 0..most {
-            let (flight, soonest) = if i < held {
-                (self.entries[ocex][(self.heads[ocex] as usize + i) % MOST_ENTRIES], 1)
-            } else if ready != 0 {
-                let u = (ready.trailing_zeros() + turn) as usize % 64;
-                ready &= ready - 1;
-                (self.units[u].flight, 2)
-            } else {
-                return;
-            };
-            if !f(flight, soonest) {
+        let mut left = most - held;
+        while ready != 0 && left != 0 {
+            let u = (ready.trailing_zeros() + turn) as usize % 64;
+            ready &= ready - 1;
+            left -= 1;
+            if !f(self.units[u].flight, 2) {
                 return;
             }
         }

@@ -4,7 +4,7 @@
 //! When the counts are taken, what is missing at that cycle, or too much, is made up for, and taken back in what is counted
 //! from then on. Sums are modulo 2^64 meanwhile.
 
-use super::modes::{Mode, Modes};
+use super::modes::Mode;
 use crate::lanes::IdlePeriods;
 use serde::{Deserialize, Serialize};
 use warpwatt_machine::activity::{LaneResidency, LaneState};
@@ -34,36 +34,14 @@ pub struct Account {
 }
 
 impl Account {
-    /// Lanes are in these modes from a cycle on.
+    /// So many lanes are in a mode from a cycle on.
     #[inline]
-    pub fn enter(&mut self, modes: Modes, now: u64) {
-        self.change(modes, now.wrapping_neg(), 1);
-    }
-
-    /// They are no longer.
-    #[inline]
-    pub fn leave(&mut self, modes: Modes, now: u64) {
-        self.change(modes, now, 0);
-    }
-
-    /// For each lane, so many cycles in its mode, and so many times that it has entered it.
-    #[inline(never)]
-    fn change(&mut self, modes: Modes, cycles: u64, entries: u64) {
-        for (mode, lanes) in modes.each() {
-            let n = number(lanes);
-            self.entries[mode as usize] += n * entries;
-            self.stays(mode, n, cycles);
-        }
-    }
-
-    /// So many lanes enter a mode, and pay for leaving it, in the same cycle.
-    #[inline]
-    pub fn nap(&mut self, mode: Mode, lanes: u64) {
+    pub fn enter(&mut self, mode: Mode, lanes: u64, now: u64) {
         self.entries[mode as usize] += lanes;
-        self.pay(mode, lanes);
+        self.stays(mode, lanes, now.wrapping_neg());
     }
 
-    /// So many lanes are in a mode for some cycles.
+    /// So many lanes are in a mode for some cycles, or until a cycle, if they have entered it.
     #[inline]
     pub fn stays(&mut self, mode: Mode, lanes: u64, cycles: u64) {
         let sum = &mut self.cycles[mode as usize];

@@ -254,7 +254,6 @@ impl Parameters {
             wake: p.wake,
             peek: p.peek_ahead,
             setup: Setup { scope: p.scope, granularity: p.granularity, occupancy: p.occupancy, sfu: false },
-            all: u32::MAX,
             switch: CounterRules::new(p.counter_values, p.mode_threshold, p.update),
             confidence: CounterRules::new(p.counter_values, p.confidence_threshold, p.update),
             start: p.counter_start,

@@ -94,6 +94,13 @@ impl Modes {
         Modes::of(vs05 | pg, vs03 | pg)
     }
 
+    /// All of some lanes in a mode.
+    #[inline]
+    pub fn all_in(mode: Mode, lanes: u32) -> Modes {
+        let number = mode as u64 + 1;
+        Modes((number & 1 | (number & 2) << 31) * u64::from(lanes))
+    }
+
     #[inline]
     const fn of(low: u32, high: u32) -> Modes {
         Modes(low as u64 | (high as u64) << 32)
@@ -227,6 +234,7 @@ mod tests {
         assert_eq!(each(Modes::new(2, 4, 1)), [(Mode::Pg, 1), (Mode::Vs05, 2), (Mode::Vs03, 4)]);
         assert_eq!(each(modes.among(0x8000_0010)), [(Mode::Vs03, 0x10), (Mode::Pg, 0x8000_0000)]);
         assert_eq!(each(Modes::default()), []);
+        Mode::ALL.iter().for_each(|&mode| assert_eq!(each(Modes::all_in(mode, 0x8000_0001)), [(mode, 0x8000_0001)]));
         assert_eq!(
             [0x1f, 0xf, 0x100, u32::MAX].map(|lanes| modes.deepest(lanes)),
             [Some(Mode::Vs03), Some(Mode::Vs05), None, Some(Mode::Pg)]

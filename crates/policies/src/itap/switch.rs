@@ -64,8 +64,6 @@ pub struct Rules {
     pub peek: bool,
     /// Lanes that share a mode.
     pub setup: Setup,
-    /// All lanes of a pipe, as wide as its SP.
-    pub all: u32,
     /// Of the mode-change counter.
     pub switch: CounterRules,
     /// Of the confidence counter.
@@ -83,6 +81,8 @@ pub struct Rules {
 /// The lanes of a pipe.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 struct Line {
+    /// Its lanes.
+    all: u32,
     /// Modes that sleeping lanes have selected for themselves.
     own: Modes,
     /// Modes that they are in.
@@ -115,7 +115,7 @@ struct Line {
 impl Line {
     /// Lanes that are idle from cycle 0 on.
     fn new(rules: &Rules, lanes: u32) -> Line {
-        Line { memory: Memory::new(rules), idle_from: Times::of(lanes, 0), ..Line::default() }
+        Line { all: lanes, memory: Memory::new(rules), idle_from: Times::of(lanes, 0), ..Line::default() }
     }
 
     /// Lanes that cannot take an instruction.
@@ -160,22 +160,22 @@ impl Line {
 
     /// Lanes have begun to work in cycle `now`, or wait awake. Most often nothing else is to be decided in it.
     #[inline]
-    fn decided(&mut self, rules: &Rules, now: u64) {
+    fn decided(&mut self, now: u64) {
         let (idle, next) = self.idle(now);
-        let falls_asleep = idle & !(self.sleepy() | self.held) & rules.all;
+        let falls_asleep = idle & !(self.sleepy() | self.held) & self.all;
         let calm = self.waking.is_empty() && falls_asleep == 0 && self.sleeps_on();
         let next = if self.held != 0 { next.min(self.held_until) } else { next };
         self.calm_until = if calm { next } else { now };
     }
 
     /// An instruction wants lanes, and can start on them from a later cycle on.
-    fn want(&mut self, rules: &Rules, now: u64, lanes: u32, ready: u64) {
+    fn want(&mut self, now: u64, lanes: u32, ready: u64) {
         (self.held, self.held_until) = (lanes, ready);
         let new = lanes & !self.wanted.lanes();
         if new != 0 {
             self.wanted.add(new, now);
         }
-        self.decided(rules, now);
+        self.decided(now);
     }
 
     /// Lanes begin to wake up out of these modes. Gives how many of them pay.
@@ -184,15 +184,8 @@ impl Line {
         let owed = self.owed.among(lanes);
         let mut paid = 0;
         for (mode, lanes) in modes.each() {
-            let (n, awake_at) = (number(lanes), now + mode.wake_up());
-            self.awake_at.set(lanes, awake_at);
-            match rules.waking {
-                Waking::Mode => self.account.stays(mode, n, awake_at),
-                Waking::On => {
-                    self.account.stays(mode, n, now);
-                    self.account.wakes_up(n, mode.wake_up());
-                }
-            }
+            let n = number(lanes);
+            self.rise(rules, now, mode, (lanes, n));
             // Most often they have not been in a deeper one.
             if owed == modes {
                 self.account.pay(mode, n);
@@ -205,7 +198,6 @@ impl Line {
                 paid += number(lanes);
             }
         }
-        self.waking = self.waking.with(modes);
         self.parted = true;
         for own in [&mut self.own, &mut self.applied, &mut self.owed] {
             *own = own.among(!lanes);
@@ -222,10 +214,10 @@ impl Line {
         if changed == 0 {
             return;
         }
-        self.account.enter(after.among(changed), now);
+        after.among(changed).each().for_each(|(mode, lanes)| self.account.enter(mode, number(lanes), now));
         let left = before.among(changed);
         if !left.is_empty() {
-            self.account.leave(left, now);
+            left.each().for_each(|(mode, lanes)| self.account.stays(mode, number(lanes), now));
             if rules.rising == Rising::Each {
                 let left = Modes::new(0, left.vs03() & after.vs05(), left.pg() & !after.pg());
                 left.each().for_each(|(mode, lanes)| self.account.pay(mode, number(lanes)));
@@ -241,14 +233,25 @@ impl Line {
     #[inline]
     fn nap(&mut self, rules: &Rules, now: u64, lanes: u32) -> u64 {
         let (n, mode) = (number(lanes), Mode::Vs05);
-        self.account.nap(mode, n);
-        self.awake_at.set(lanes, now + mode.wake_up());
-        self.waking = self.waking.with(Modes::new(lanes, 0, 0));
-        match rules.waking {
-            Waking::Mode => self.account.stays(mode, n, mode.wake_up()),
-            Waking::On => self.account.wakes_up(n, mode.wake_up()),
-        }
+        self.account.enter(mode, n, now);
+        self.rise(rules, now, mode, (lanes, n));
+        self.account.pay(mode, n);
         n
+    }
+
+    /// Lanes, so many, begin to wake up out of a mode.
+    #[inline]
+    fn rise(&mut self, rules: &Rules, now: u64, mode: Mode, (lanes, n): (u32, u64)) {
+        let awake_at = now + mode.wake_up();
+        self.awake_at.set(lanes, awake_at);
+        self.waking = self.waking.with(Modes::all_in(mode, lanes));
+        match rules.waking {
+            Waking::Mode => self.account.stays(mode, n, awake_at),
+            Waking::On => {
+                self.account.stays(mode, n, now);
+                self.account.wakes_up(n, mode.wake_up());
+            }
+        }
     }
 
     /// The next cycle after `now` in which something changes by itself. `now` is behind us; `idle`: the first one after it
@@ -282,7 +285,7 @@ impl Line {
             if self.held_until <= now {
                 self.held = 0;
             }
-            let active = !(idle & rules.all) | self.held;
+            let active = !(idle & self.all) | self.held;
             (_, fresh) = fsm::of_on(!self.sleepy(), &Seen { active, ..seen });
             // Some of those that fall asleep will be wanted in the next cycle.
             let at_once = if informed { fsm::waking(Modes::new(fresh, 0, 0), &seen, rules.wake).all() } else { 0 };
@@ -349,7 +352,7 @@ impl Line {
             self.wanted.remove(lanes);
         }
         self.held = 0;
-        self.decided(rules, now);
+        self.decided(now);
     }
 
     /// Lanes that have been idle from a cycle on, or will be, work until another one.
@@ -375,7 +378,7 @@ impl Line {
     /// Takes what has been counted before `now`.
     fn take(&mut self, rules: &Rules, now: u64) -> LaneResidency {
         let (applied, waking, awake_at, idle_from) = (self.applied, self.waking, self.awake_at, &self.idle_from);
-        self.account.take(now, number(rules.all), |account, sign| {
+        self.account.take(now, number(self.all), |account, sign| {
             let cycles = |n: u64| n.wrapping_mul(sign);
             applied.each().for_each(|(mode, lanes)| account.stays(mode, number(lanes), cycles(now)));
             for (some, at) in awake_at.after(now) {
@@ -432,7 +435,6 @@ impl Switch {
     /// The lanes of an SM, all of them idle from cycle 0 on.
     pub fn new(pipes: Pipes, mut rules: Rules) -> Switch {
         rules.setup = rules.setup.on(pipes.simd);
-        rules.all = pipes.simd.all();
         let state = State {
             now: 0,
             lines: vec![Line::new(&rules, pipes.simd.all()); pipes.count()],
@@ -491,7 +493,7 @@ impl Switch {
         let line = &mut state.lines[pipe];
         let woken = line.applied.among(lanes);
         line.wake(&self.rules, now, woken);
-        line.want(&self.rules, now, lanes, ready);
+        line.want(now, lanes, ready);
         match state.free_at.get_mut(query.unit) {
             // A sub-warp keeps back those behind it in its own SP, a whole instruction all that follow.
             Some(free) if query.begins.is_none() => *free = ready,
@@ -639,7 +641,7 @@ impl LanesHook for Switch {
             return self.refuse(pipe, query, ready);
         }
         let line = &mut self.state.lines[pipe];
-        line.want(&self.rules, now, query.lanes, now + 1);
+        line.want(now, query.lanes, now + 1);
     }
 
     fn residency(&mut self, now: u64, int: &mut LaneResidency, fp: &mut LaneResidency, sfu: &mut LaneResidency) {
