@@ -74,19 +74,6 @@ impl Cohort {
         self.awake_at > now
     }
 
-    /// They can take an instruction that comes in cycle `now`, before anything else that happens in it.
-    #[inline]
-    pub(super) fn awake(&self, now: u64) -> bool {
-        !self.asleep(now) & !self.waking(now)
-    }
-
-    /// The last cycle for which that holds as it does now.
-    #[inline]
-    pub(super) fn turn(&self, now: u64) -> u64 {
-        let sleeps = if self.asleep(now) { NEVER } else { self.sleeps_at };
-        if self.waking(now) { self.awake_at - 1 } else { sleeps }
-    }
-
     /// How many.
     #[inline]
     pub(super) fn count(&self) -> u64 {
@@ -112,13 +99,6 @@ impl Cohort {
     pub(super) fn leave(&mut self, taken: u32, count: u64) {
         self.lanes &= !taken;
         self.count -= count as u8;
-    }
-
-    /// Those among `taken`, some but not all of them, and the others.
-    #[inline]
-    pub(super) fn parted(mut self, taken: u32) -> (Cohort, Cohort) {
-        let part = self.split(taken);
-        (part, self)
     }
 
     /// The policy says when they sleep.

@@ -107,11 +107,16 @@ impl<C: Control> Lanes<C> {
     /// Lanes that threads issued as one or as two sub-warps use in an SP, and for how many cycles.
     #[inline]
     fn shape(&self, first: u32, second: u32) -> (u32, u64) {
-        let two = second != 0;
-        if !self.simd.narrow() {
-            return (first | second, 1 + u64::from(two));
+        if self.simd.narrow() {
+            return self.narrow_shape(first, second);
         }
-        let sub_warps = self.simd.sub_warps(first) + if two { self.simd.sub_warps(second) } else { 0 };
+        (first | second, 1 + u64::from(second != 0))
+    }
+
+    /// The same on a narrow SP.
+    #[cold]
+    fn narrow_shape(&self, first: u32, second: u32) -> (u32, u64) {
+        let sub_warps = self.simd.sub_warps(first) + if second != 0 { self.simd.sub_warps(second) } else { 0 };
         (self.simd.lanes(first) | self.simd.lanes(second), u64::from(sub_warps))
     }
 }
@@ -168,12 +173,8 @@ impl<C: Control> LanesHook for Lanes<C> {
 
     fn starts_awake(&mut self, query: &StartQuery) -> bool {
         let Some((pipe, lanes)) = self.place(query) else { return true };
-        let awake = self.tracker.awake(pipe, query.now, lanes);
-        if awake {
-            let busy = self.works(query);
-            self.tracker.begin(pipe, &self.control, query.now, lanes, busy);
-        }
-        awake
+        let busy = self.works(query);
+        self.tracker.starts_awake(pipe, &self.control, query.now, lanes, busy)
     }
 
     fn issued(&mut self, query: &IssueQuery, (first, second): (u32, u32)) {

@@ -1,9 +1,10 @@
 //! The lanes of a pipe: by their histories, who of them is awake, and what is counted of them.
 
 use super::account::Account;
-use super::cohort::{Cohort, NEVER, Pipe};
+use super::cohort::{Cohort, Pipe};
 use super::control::{Control, Idle};
 use serde::{Deserialize, Serialize};
+use std::hint::select_unpredictable;
 
 /// Most cohorts of a pipe, and one that is being split off.
 const MOST: usize = 33;
@@ -14,12 +15,8 @@ pub(super) struct Line {
     pub pipe: Pipe,
     /// Lanes with the same history.
     pub cohorts: Vec<Cohort>,
-    /// Lanes that are awake, up to `turn`.
-    awake: u32,
-    /// The last cycle in which these lanes can take an instruction, and the others cannot.
-    turn: u64,
-    /// The answer to a demand for these lanes, while it is the last thing that happened here. It holds until its cycle:
-    /// lanes that are wanted do not fall asleep before.
+    /// Lanes that an instruction waits for, and the cycle that it was told, while that is the last thing that happened here:
+    /// it asks again in every cycle.
     promise: Option<(u32, u64)>,
     pub account: Account,
     /// Instructions are announced: lanes stay on for those behind one that starts. Otherwise one that has not come by then
@@ -39,8 +36,6 @@ impl Line {
         let mut line = Line {
             pipe,
             cohorts: Vec::new(),
-            awake: lanes,
-            turn: 0,
             promise: None,
             account: Account::default(),
             announced: false,
@@ -70,45 +65,15 @@ impl Line {
         self.cohorts.len() - 1
     }
 
-    /// Some lanes are awake in cycle `now`.
+    /// The cycle, `now` or later, from which an instruction can start on some lanes if it wants them now.
     #[inline]
-    pub fn awake(&mut self, now: u64, lanes: u32) -> bool {
-        if self.turn < now {
-            self.look(now);
-        }
-        lanes & !self.awake == 0
-    }
-
-    /// Finds which lanes are awake in cycle `now`, and for how long that holds.
-    #[inline(never)]
-    fn look(&mut self, now: u64) {
-        (self.awake, self.turn) = (0, NEVER);
-        for c in &self.cohorts {
-            self.awake |= if c.awake(now) { c.lanes } else { 0 };
-            self.turn = self.turn.min(c.turn(now));
-        }
-    }
-
-    /// The cycle from which an instruction can start on some lanes.
-    #[inline]
-    pub fn ready(&mut self, control: &(impl Control + ?Sized), now: u64, lanes: u32) -> u64 {
-        if self.awake(now, lanes) { now } else { self.woken(control, now, lanes) }
-    }
-
-    /// The same if some of the lanes are not awake.
-    #[inline(never)]
-    fn woken(&self, control: &(impl Control + ?Sized), now: u64, lanes: u32) -> u64 {
-        if let Some((promised, ready)) = self.promise
-            && promised == lanes
-            && now <= ready
-        {
-            return ready;
-        }
+    pub fn ready(&self, control: &(impl Control + ?Sized), now: u64, lanes: u32) -> u64 {
         let (blackout, wake_up) = (control.blackout(), control.wake_up());
-        let ready = |c: &Cohort| match c.asleep(now) {
-            _ if c.lanes & lanes == 0 => now,
-            true => now.max(c.sleeps_at + blackout) + wake_up,
-            false => c.awake_at,
+        // Who is asleep, and of these lanes, cannot be foreseen.
+        let ready = |c: &Cohort| {
+            let woken = now.max(c.sleeps_at.wrapping_add(blackout)).wrapping_add(wake_up);
+            let from = select_unpredictable(c.asleep(now), woken, c.awake_at);
+            select_unpredictable(c.lanes & lanes != 0, from, now)
         };
         self.cohorts.iter().fold(now, |latest, c| latest.max(ready(c)))
     }
@@ -121,35 +86,6 @@ impl Line {
         }
     }
 
-    /// An instruction wants lanes that can start at `ready`: those that sleep wake up for it, and the policy is told of them;
-    /// the others wait for them.
-    fn demand(&mut self, control: &mut (impl Control + ?Sized), now: u64, lanes: u32, ready: u64) {
-        self.promise = None;
-        let blackout = control.blackout();
-        // Parts that are split off come behind.
-        for at in 0..self.cohorts.len() {
-            if self.cohorts[at].lanes & lanes == 0 {
-                continue;
-            }
-            let at = self.part(at, lanes);
-            let c = &mut self.cohorts[at];
-            let wakes = c.asleep(now) | c.waking(now);
-            if c.asleep(now) {
-                let may_wake = c.sleeps_at + blackout;
-                control.demanded(&self.pipe, now <= may_wake);
-                let wakes_at = now.max(may_wake);
-                c.wake(&mut self.account, blackout, wakes_at, wakes_at + control.wake_up());
-            } else {
-                c.stay(&mut self.account, now);
-            }
-            c.detects_at = c.detects_at.max(ready);
-            let from = if wakes { c.awake_at } else { c.detects_at };
-            c.sleeps_at = control.sleeps_at(&self.pipe, Idle { from, detects_at: c.detects_at, marked: c.marked });
-            self.awake = if c.awake(now) { self.awake | c.lanes } else { self.awake & !c.lanes };
-            self.turn = self.turn.min(c.turn(now));
-        }
-    }
-
     /// An instruction is on its way that will want lanes. Those that are asleep wake up, and none falls asleep before
     /// `until`, unless the rules change. Whether there are any.
     #[inline]
@@ -157,7 +93,7 @@ impl Line {
         let pipe = &self.pipe;
         // Not by what is planned: a rule may let them go.
         let calm = |c: &Cohort| c.detects_at + control.detects(pipe, c.marked);
-        let may_sleep = |c: &Cohort| if c.asleep(now) | (calm(c) < until) { c.lanes } else { 0 };
+        let may_sleep = |c: &Cohort| select_unpredictable(c.asleep(now) | (calm(c) < until), c.lanes, 0);
         let concerned = self.cohorts.iter().fold(0, |mask, c| mask | may_sleep(c)) & lanes;
         if concerned != 0 {
             self.demand(control, now, concerned, until);
@@ -165,106 +101,146 @@ impl Line {
         concerned != 0
     }
 
-    /// An instruction starts on lanes that are awake.
-    #[inline]
-    pub fn begin(&mut self, control: &(impl Control + ?Sized), now: u64, lanes: u32, busy: u64) {
+    /// An instruction wants lanes that can start at `ready`.
+    #[inline(never)]
+    fn demand(&mut self, control: &mut (impl Control + ?Sized), now: u64, lanes: u32, ready: u64) {
         self.promise = None;
-        self.awake |= lanes;
-        if !self.begin_alike(control, now, lanes, busy) {
-            self.begin_apart(control, now, lanes, busy);
+        // Parts that are split off come behind.
+        for at in 0..self.cohorts.len() {
+            if self.cohorts[at].lanes & lanes != 0 {
+                self.want(control, now, at, (lanes, ready));
+            }
         }
     }
 
-    /// The same, if these lanes are a cohort already and stay one, as most often. Whether they are.
+    /// Lanes of a cohort are wanted at `ready`: if they sleep they wake up, and the policy is told; otherwise they stay on.
     #[inline]
-    fn begin_alike(&mut self, control: &(impl Control + ?Sized), now: u64, lanes: u32, busy: u64) -> bool {
+    fn want(&mut self, control: &mut (impl Control + ?Sized), now: u64, at: usize, (lanes, ready): (u32, u64)) {
+        let at = self.part(at, lanes);
+        let c = &mut self.cohorts[at];
+        let wakes = c.asleep(now) | c.waking(now);
+        if c.asleep(now) {
+            let blackout = control.blackout();
+            let may_wake = c.sleeps_at + blackout;
+            control.demanded(&self.pipe, now <= may_wake);
+            let wakes_at = now.max(may_wake);
+            c.wake(&mut self.account, blackout, wakes_at, wakes_at + control.wake_up());
+        } else {
+            c.stay(&mut self.account, now);
+        }
+        let detects_at = c.detects_at.max(ready);
+        let from = if wakes { c.awake_at } else { detects_at };
+        c.detects_at = detects_at;
+        c.sleeps_at = control.sleeps_at(&self.pipe, Idle { from, detects_at, marked: c.marked });
+    }
+
+    /// An instruction starts on lanes if they are ready. Whether they are, those aside that wake up in no time.
+    #[inline]
+    pub fn begins(&mut self, control: &(impl Control + ?Sized), now: u64, lanes: u32, busy: u64) -> bool {
         let until = now + busy;
         let marks = control.marks(&self.pipe, until) & lanes;
-        let alone = self.cohorts.len() == 1;
-        let Some(c) = self.cohorts.iter_mut().find(|c| c.lanes == lanes) else { return false };
-        let on_until = if self.announced { c.detects_at } else { c.idle_from };
-        if on_until > until || marks != 0 && marks != lanes {
+        // Most often they are a cohort already, and stay one.
+        if let Some(c) = self.cohorts.iter_mut().find(|c| c.lanes == lanes) {
+            if c.asleep(now) | c.waking(now) {
+                return false;
+            }
+            let on_until = if self.announced { c.detects_at } else { c.idle_from };
+            if on_until <= until && (marks == 0 || marks == lanes) {
+                self.promise = None;
+                c.works(&mut self.account, control.blackout(), now, (c.count(), until));
+                *c = Cohort::on((lanes, c.count()), marks != 0, now, until).left_alone(&self.pipe, control);
+                return true;
+            }
+        } else if self.ready(control, now, lanes) > now {
             return false;
         }
-        c.works(&mut self.account, control.blackout(), now, (c.count(), until));
-        *c = Cohort::on((lanes, c.count()), marks != 0, now, until).left_alone(&self.pipe, control);
-        // Of the others the same is true as before, as long as it was.
-        self.turn = if alone { c.turn(now) } else { self.turn.min(c.turn(now)) };
+        self.begin(control, now, lanes, busy);
         true
     }
 
-    /// The same, if they are not.
-    fn begin_apart(&mut self, control: &(impl Control + ?Sized), now: u64, lanes: u32, busy: u64) {
+    /// An instruction starts on lanes that are ready.
+    #[inline(never)]
+    pub fn begin(&mut self, control: &(impl Control + ?Sized), now: u64, lanes: u32, busy: u64) {
+        self.promise = None;
         let (until, blackout) = (now + busy, control.blackout());
-        // The place of a cohort that has given all of its lanes: the new one comes there.
-        let mut free = None;
-        let (mut at, mut turn) = (0, NEVER);
-        let (mut rest, mut of_rest) = (0, 0);
+        // The place of a cohort that has given all of its lanes: a new one comes there.
+        let mut free = usize::MAX;
+        let (mut at, mut rest) = (0, 0);
         while at < self.cohorts.len() {
             let c = &mut self.cohorts[at];
             let taken = c.lanes & lanes;
-            if taken != 0 {
-                let count = c.count_of(taken);
-                c.works(&mut self.account, blackout, now, (count, until));
-                let on_until = if self.announced { c.detects_at } else { c.idle_from };
-                if on_until > until {
-                    self.longer.push((taken, c.idle_from.max(until), on_until));
-                } else {
-                    rest |= taken;
-                    of_rest += count;
-                }
-                if taken != c.lanes {
-                    c.leave(taken, count);
-                } else if free.is_none() {
-                    free = Some(at);
-                    at += 1;
-                    continue;
-                } else {
-                    self.cohorts.swap_remove(at);
-                    continue;
-                }
+            if taken == 0 {
+                at += 1;
+                continue;
             }
-            turn = turn.min(c.turn(now));
-            at += 1;
+            let count = c.count_of(taken);
+            c.works(&mut self.account, blackout, now, (count, until));
+            let on_until = if self.announced { c.detects_at } else { c.idle_from };
+            if on_until > until {
+                self.longer.push((taken, c.idle_from.max(until), on_until));
+            } else {
+                rest |= taken;
+            }
+            if taken != c.lanes {
+                c.leave(taken, count);
+                at += 1;
+            } else if free == usize::MAX {
+                free = at;
+                at += 1;
+            } else {
+                self.cohorts.swap_remove(at);
+            }
         }
-        let mut start = |cohort: Cohort| {
-            turn = turn.min(cohort.turn(now));
-            match free.take() {
-                Some(at) => self.cohorts[at] = cohort,
-                None => self.cohorts.push(cohort),
+        let marks = control.marks(&self.pipe, until) & rest;
+        if rest != marks {
+            self.start(control, &mut free, rest & !marks, false, (now, until, until));
+        }
+        if marks != 0 {
+            self.start(control, &mut free, marks, true, (now, until, until));
+        }
+        while let Some((lanes, idle_from, on_until)) = self.longer.pop() {
+            let marks = control.marks(&self.pipe, idle_from) & lanes;
+            if lanes != marks {
+                self.start(control, &mut free, lanes & !marks, false, (now, idle_from, on_until));
             }
+            if marks != 0 {
+                self.start(control, &mut free, marks, true, (now, idle_from, on_until));
+            }
+        }
+    }
+
+    /// Lanes become a cohort, which takes a place that is free.
+    #[inline(never)]
+    fn start(
+        &mut self,
+        control: &(impl Control + ?Sized),
+        free: &mut usize,
+        lanes: u32,
+        marked: bool,
+        (now, idle_from, on_until): (u64, u64, u64),
+    ) {
+        let sleeps_at = control.sleeps_at(&self.pipe, Idle { from: idle_from, detects_at: on_until, marked });
+        let at = std::mem::replace(free, usize::MAX);
+        let c = Cohort {
+            lanes,
+            count: lanes.count_ones() as u8,
+            marked,
+            idle_from,
+            wakes_at: 0,
+            awake_at: now,
+            detects_at: on_until,
+            sleeps_at,
         };
-        let pipe = &self.pipe;
-        let marks = control.marks(pipe, until) & rest;
-        let plain = Cohort::on((rest, of_rest), false, now, until);
-        if marks == 0 {
-            if rest != 0 {
-                start(plain.left_alone(pipe, control));
-            }
-        } else if marks == rest {
-            start(Cohort { marked: true, ..plain }.left_alone(pipe, control));
-        } else {
-            let (marked, plain) = plain.parted(marks);
-            start(plain.left_alone(pipe, control));
-            start(Cohort { marked: true, ..marked }.left_alone(pipe, control));
+        match self.cohorts.get_mut(at) {
+            Some(place) => *place = c,
+            None => self.cohorts.push(c),
         }
-        if !self.longer.is_empty() {
-            for (lanes, idle_from, on_until) in self.longer.drain(..) {
-                let marks = control.marks(pipe, idle_from) & lanes;
-                for (lanes, marked) in [(lanes & !marks, false), (marks, true)].into_iter().filter(|part| part.0 != 0) {
-                    let c = Cohort::on((lanes, lanes.count_ones().into()), marked, now, idle_from);
-                    start(Cohort { detects_at: on_until, ..c }.left_alone(pipe, control));
-                }
-            }
-        }
-        self.turn = turn;
     }
 
     /// The policy says anew when lanes fall asleep.
     pub fn replan(&mut self, control: &(impl Control + ?Sized), now: u64) {
         self.cohorts.iter_mut().for_each(|c| c.replan(&self.pipe, control, now));
         self.promise = None;
-        self.look(now);
     }
 
     /// The same, after marking some of the lanes.

@@ -113,15 +113,9 @@ impl Tracker {
         (self.waits, self.waited)
     }
 
-    /// Some lanes of a pipe are awake.
-    #[inline]
-    pub fn awake(&mut self, pipe: usize, now: u64, lanes: u32) -> bool {
-        self.lines[pipe].awake(now, lanes)
-    }
-
     /// The cycle from which an instruction can start on some lanes of a pipe.
     #[inline]
-    pub fn ready(&mut self, pipe: usize, control: &(impl Control + ?Sized), now: u64, lanes: u32) -> u64 {
+    pub fn ready(&self, pipe: usize, control: &(impl Control + ?Sized), now: u64, lanes: u32) -> u64 {
         self.lines[pipe].ready(control, now, lanes)
     }
 
@@ -141,7 +135,8 @@ impl Tracker {
             self.refuse(pipe, control, now, lanes, ready);
             return ready;
         }
-        self.begin(pipe, control, now, lanes, busy);
+        self.touched |= 1 << pipe;
+        self.lines[pipe].begin(control, now, lanes, busy);
         now
     }
 
@@ -154,11 +149,19 @@ impl Tracker {
         self.waiting = now + 1;
     }
 
-    /// An instruction starts on lanes that are awake.
+    /// The short way: an instruction starts on lanes that are awake. Whether they are; otherwise nothing has happened.
     #[inline]
-    pub(super) fn begin(&mut self, pipe: usize, control: &(impl Control + ?Sized), now: u64, lanes: u32, busy: u64) {
-        self.touched |= 1 << pipe;
-        self.lines[pipe].begin(control, now, lanes, busy);
+    pub fn starts_awake(
+        &mut self,
+        pipe: usize,
+        control: &(impl Control + ?Sized),
+        now: u64,
+        lanes: u32,
+        busy: u64,
+    ) -> bool {
+        let begins = self.lines[pipe].begins(control, now, lanes, busy);
+        self.touched |= (begins as u64) << pipe;
+        begins
     }
 
     /// When lanes fall asleep is no longer what the policy said: asks it again, for all that are awake. Those that fell
@@ -205,6 +208,7 @@ impl Tracker {
         for line in &mut self.lines {
             let mut closed = line.account.take();
             line.cohorts.iter().for_each(|c| line.account.cut(&mut closed, c, control.blackout(), now));
+            let closed = LaneResidency::from(closed);
             places(line.pipe.kind).iter().for_each(|&place| taken[place].add(&closed));
         }
         taken[2].cycles[LaneState::On as usize] += self.sfu_lanes * (now - self.sfu_counted);

@@ -4,6 +4,7 @@ use super::folding::{Signals, Window};
 use super::shape::UPPER;
 use crate::cpg::Gate;
 use crate::lanes::{Control, Idle, Pipe, PipeKind, Tracker};
+use std::hint::select_unpredictable;
 use std::sync::Arc;
 use warpwatt_machine::hooks::SmState;
 
@@ -14,12 +15,14 @@ pub struct FoldGate {
     eager: bool,
     signals: Arc<Signals>,
     window: Window,
+    /// The end of eager gating, by kind of pipe; 0: there is none.
+    until: [u64; 4],
 }
 
 impl FoldGate {
     /// Rules that follow an SM's fold-enable signals.
     pub fn new(gate: Gate, eager: bool, signals: Arc<Signals>) -> FoldGate {
-        FoldGate { gate, eager, signals, window: Window::default() }
+        FoldGate { gate, eager, signals, window: Window::default(), until: [0; 4] }
     }
 
     /// The folded part of the present phase has become known.
@@ -27,21 +30,25 @@ impl FoldGate {
         if !self.eager || window == self.window {
             return;
         }
-        self.window = window;
+        self.set(window);
         tracker.mark(self, now, UPPER);
+    }
+
+    fn set(&mut self, window: Window) {
+        self.window = window;
+        let [int, fp] = if self.eager { window.until } else { [0, 0] };
+        for (kind, until) in
+            [(PipeKind::Int, int), (PipeKind::Fp, fp), (PipeKind::Both, int.min(fp)), (PipeKind::Sfu, 0)]
+        {
+            self.until[kind as usize] = until;
+        }
     }
 
     /// The first cycle, from `idle` on, in which lanes of the upper half are gated eagerly.
     #[inline]
     fn eagerly(&self, pipe: &Pipe, idle: u64) -> Option<u64> {
-        let until = match pipe.kind {
-            PipeKind::Int => self.window.until[0],
-            PipeKind::Fp => self.window.until[1],
-            PipeKind::Both => self.window.until[0].min(self.window.until[1]),
-            PipeKind::Sfu => 0,
-        };
         let at = idle.max(self.window.from);
-        (self.eager && at < until).then_some(at)
+        (at < self.until[pipe.kind as usize]).then_some(at)
     }
 }
 
@@ -61,7 +68,7 @@ impl Control for FoldGate {
 
     #[inline]
     fn detects(&self, pipe: &Pipe, marked: bool) -> u64 {
-        if marked { 0 } else { self.gate.detects(pipe, marked) }
+        select_unpredictable(marked, 0, self.gate.detects(pipe, marked))
     }
 
     /// Outside of the folded part of a phase both halves follow the same rules.
@@ -84,7 +91,7 @@ impl Control for FoldGate {
     }
 
     fn load(&mut self, state: &[u8]) -> Result<(), String> {
-        self.window = postcard::from_bytes(state).map_err(|e| format!("eager gating: {e}"))?;
+        self.set(postcard::from_bytes(state).map_err(|e| format!("eager gating: {e}"))?);
         Ok(())
     }
 }
