@@ -88,7 +88,7 @@ impl<C: Control> Lanes<C> {
     /// The SP in which an instruction that is issued can start soonest, and when; of several the one whose lanes are awake
     /// first.
     #[inline]
-    fn soonest(&mut self, query: &IssueQuery, lanes: u32) -> (usize, u64) {
+    fn soonest(&self, query: &IssueQuery, lanes: u32) -> (usize, u64) {
         let (now, arrives) = (query.now, query.now + COLLECTION);
         let (mut best, mut start, mut soonest) = (0, u64::MAX, u64::MAX);
         for unit in 0..self.sp_units() {

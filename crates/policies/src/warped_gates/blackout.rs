@@ -3,9 +3,10 @@
 use super::BlackoutKind;
 use super::gates::ActiveWarps;
 use super::window::{Rules, Windows};
-use crate::lanes::{Control, Idle, Pipe, PipeKind, Tracker};
+use crate::lanes::{Cohort, Control, Idle, Pipe, PipeKind, Tracker};
 use crate::ones::ones;
 use serde::{Deserialize, Serialize};
+use std::hint::select_unpredictable;
 use std::sync::Arc;
 use warpwatt_machine::hooks::{Report, SmState, Watches};
 use warpwatt_machine::kernel::Port;
@@ -122,11 +123,10 @@ impl Blackout {
         // What would be said of a type where it makes no difference can wait for the next time.
         let (pipes, kinds) = if shown { self.looked_at } else { (u64::MAX, u32::MAX) };
         let due = self.look <= next;
-        if !due && pipes == 0 {
-            return;
-        }
         let present = present(self.active.get()).kinds();
-        if due || tracker.touched() & pipes & !self.state.held != 0 || (present ^ self.present) & kinds != 0 {
+        // Which of these it is cannot be foreseen.
+        let news = tracker.touched() & pipes & !self.state.held | u64::from((present ^ self.present) & kinds);
+        if due | (news != 0) {
             self.look(tracker, next, present, !shown);
         }
     }
@@ -156,11 +156,10 @@ impl Blackout {
                 }
                 t.look = t.ripe.min(next + least);
             }
-            if t.look <= next {
-                looked_at = (looked_at.0 | t.pipes, looked_at.1 | t.kind);
-            } else {
-                soonest = soonest.min(t.look);
-            }
+            let now = t.look <= next;
+            looked_at.0 |= select_unpredictable(now, t.pipes, 0);
+            looked_at.1 |= select_unpredictable(now, t.kind, 0);
+            soonest = soonest.min(select_unpredictable(now, u64::MAX, t.look));
         }
         (self.types, self.looked_at, self.look) = (types, looked_at, soonest);
     }
@@ -170,11 +169,10 @@ impl Blackout {
         // The cycle after the one from which on the last unit is idle: 0 would be asleep.
         let (mut last, mut held) = (1, 0);
         for pipe in ones(pipes).filter(|_| present) {
-            let awake = tracker.cohorts(pipe).iter().filter(|c| !c.asleep(next));
-            let idle = awake.fold(0, |idle, c| idle.max(c.detects_at + 1));
-            if idle >= last {
-                (last, held) = (idle, 1 << pipe);
-            }
+            let idle = |c: &Cohort| select_unpredictable(c.asleep(next), 0, c.detects_at + 1);
+            let idle = tracker.cohorts(pipe).iter().fold(0, |latest, c| latest.max(idle(c)));
+            held = select_unpredictable(idle >= last, 1 << pipe, held);
+            last = last.max(idle);
         }
         let changed = (held ^ self.state.held) & pipes;
         self.state.held ^= changed;
@@ -188,7 +186,7 @@ fn ripe(tracker: &Tracker, next: u64, pipes: u64, least: u64) -> u64 {
     let mut ripe = u64::MAX;
     for pipe in ones(pipes) {
         for c in tracker.cohorts(pipe) {
-            ripe = ripe.min(if c.asleep(next) { u64::MAX } else { c.detects_at + least });
+            ripe = ripe.min(select_unpredictable(c.asleep(next), u64::MAX, c.detects_at + least));
         }
     }
     ripe
@@ -207,7 +205,7 @@ fn types(pipes: &[Pipe]) -> Vec<Type> {
 impl Control for Blackout {
     #[inline]
     fn sleeps_at(&self, pipe: &Pipe, idle: Idle) -> u64 {
-        if self.holds(pipe) { u64::MAX } else { idle.detects_at + self.window(pipe.kind) }
+        select_unpredictable(self.holds(pipe), u64::MAX, idle.detects_at + self.window(pipe.kind))
     }
 
     #[inline]
