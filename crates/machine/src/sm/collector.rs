@@ -377,7 +377,8 @@ impl Collector {
     /// Some instruction of a port stands in the OCEX register or has all its operands.
     #[inline]
     pub fn any_ahead(&self, port: Port) -> bool {
-        self.held[Stage::Ocex.of(port as usize)] != 0 || self.ready & self.of_port[port as usize] != 0
+        // Which of the two cannot be foreseen.
+        u64::from(self.held[Stage::Ocex.of(port as usize)]) | self.ready & self.of_port[port as usize] != 0
     }
 
     /// Gives the instructions of a port that will leave next, in order, at most so many and as long as the answer is

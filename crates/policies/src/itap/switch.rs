@@ -477,7 +477,7 @@ impl Switch {
             let mut next = if informed { now + 1 } else { end };
             for (pipe, line) in state.lines.iter_mut().enumerate() {
                 // Most often all lanes are on.
-                if line.calm_until <= now || informed && !line.own.is_empty() {
+                if (line.calm_until <= now) | informed & !line.own.is_empty() {
                     state.early += line.cycle(rules, now, informed, &state.ahead[pipe % PIPES]);
                 }
                 next = next.min(line.calm_until);
