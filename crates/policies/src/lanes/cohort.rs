@@ -29,7 +29,7 @@ pub struct Pipe {
 }
 
 /// No cycle at all.
-pub(super) const NEVER: u64 = u64::MAX;
+const NEVER: u64 = u64::MAX;
 
 /// Lanes of a pipe that have the same history. If they are left alone they are on from one cycle, detect idleness from a
 /// second, and sleep from a third one on. What they did before the first of these has been counted, also where it is to

@@ -101,37 +101,32 @@ impl Line {
         concerned != 0
     }
 
-    /// An instruction wants lanes that can start at `ready`.
+    /// An instruction wants lanes that can start at `ready`: those that sleep wake up for it, and the policy is told of them;
+    /// the others wait for them.
     #[inline(never)]
     fn demand(&mut self, control: &mut (impl Control + ?Sized), now: u64, lanes: u32, ready: u64) {
         self.promise = None;
+        let blackout = control.blackout();
         // Parts that are split off come behind.
         for at in 0..self.cohorts.len() {
-            if self.cohorts[at].lanes & lanes != 0 {
-                self.want(control, now, at, (lanes, ready));
+            if self.cohorts[at].lanes & lanes == 0 {
+                continue;
             }
+            let at = self.part(at, lanes);
+            let c = &mut self.cohorts[at];
+            let wakes = c.asleep(now) | c.waking(now);
+            if c.asleep(now) {
+                let may_wake = c.sleeps_at + blackout;
+                control.demanded(&self.pipe, now <= may_wake);
+                let wakes_at = now.max(may_wake);
+                c.wake(&mut self.account, blackout, wakes_at, wakes_at + control.wake_up());
+            } else {
+                c.stay(&mut self.account, now);
+            }
+            c.detects_at = c.detects_at.max(ready);
+            let from = if wakes { c.awake_at } else { c.detects_at };
+            c.sleeps_at = control.sleeps_at(&self.pipe, Idle { from, detects_at: c.detects_at, marked: c.marked });
         }
-    }
-
-    /// Lanes of a cohort are wanted at `ready`: if they sleep they wake up, and the policy is told; otherwise they stay on.
-    #[inline]
-    fn want(&mut self, control: &mut (impl Control + ?Sized), now: u64, at: usize, (lanes, ready): (u32, u64)) {
-        let at = self.part(at, lanes);
-        let c = &mut self.cohorts[at];
-        let wakes = c.asleep(now) | c.waking(now);
-        if c.asleep(now) {
-            let blackout = control.blackout();
-            let may_wake = c.sleeps_at + blackout;
-            control.demanded(&self.pipe, now <= may_wake);
-            let wakes_at = now.max(may_wake);
-            c.wake(&mut self.account, blackout, wakes_at, wakes_at + control.wake_up());
-        } else {
-            c.stay(&mut self.account, now);
-        }
-        let detects_at = c.detects_at.max(ready);
-        let from = if wakes { c.awake_at } else { detects_at };
-        c.detects_at = detects_at;
-        c.sleeps_at = control.sleeps_at(&self.pipe, Idle { from, detects_at, marked: c.marked });
     }
 
     /// An instruction starts on lanes if they are ready. Whether they are, those aside that wake up in no time.
@@ -164,7 +159,7 @@ impl Line {
         self.promise = None;
         let (until, blackout) = (now + busy, control.blackout());
         // The place of a cohort that has given all of its lanes: a new one comes there.
-        let mut free = usize::MAX;
+        let mut free = None;
         let (mut at, mut rest) = (0, 0);
         while at < self.cohorts.len() {
             let c = &mut self.cohorts[at];
@@ -184,56 +179,39 @@ impl Line {
             if taken != c.lanes {
                 c.leave(taken, count);
                 at += 1;
-            } else if free == usize::MAX {
-                free = at;
+            } else if free.is_none() {
+                free = Some(at);
                 at += 1;
             } else {
                 self.cohorts.swap_remove(at);
             }
         }
-        let marks = control.marks(&self.pipe, until) & rest;
-        if rest != marks {
-            self.start(control, &mut free, rest & !marks, false, (now, until, until));
-        }
-        if marks != 0 {
-            self.start(control, &mut free, marks, true, (now, until, until));
+        if rest != 0 {
+            self.start(control, &mut free, rest, (now, until, until));
         }
         while let Some((lanes, idle_from, on_until)) = self.longer.pop() {
-            let marks = control.marks(&self.pipe, idle_from) & lanes;
-            if lanes != marks {
-                self.start(control, &mut free, lanes & !marks, false, (now, idle_from, on_until));
-            }
-            if marks != 0 {
-                self.start(control, &mut free, marks, true, (now, idle_from, on_until));
-            }
+            self.start(control, &mut free, lanes, (now, idle_from, on_until));
         }
     }
 
-    /// Lanes become a cohort, which takes a place that is free.
+    /// Lanes become a cohort, or two if some are marked, from `now` on; it takes the place that is free. Until when they work,
+    /// and are on.
     #[inline(never)]
     fn start(
         &mut self,
         control: &(impl Control + ?Sized),
-        free: &mut usize,
+        free: &mut Option<usize>,
         lanes: u32,
-        marked: bool,
         (now, idle_from, on_until): (u64, u64, u64),
     ) {
-        let sleeps_at = control.sleeps_at(&self.pipe, Idle { from: idle_from, detects_at: on_until, marked });
-        let at = std::mem::replace(free, usize::MAX);
-        let c = Cohort {
-            lanes,
-            count: lanes.count_ones() as u8,
-            marked,
-            idle_from,
-            wakes_at: 0,
-            awake_at: now,
-            detects_at: on_until,
-            sleeps_at,
-        };
-        match self.cohorts.get_mut(at) {
-            Some(place) => *place = c,
-            None => self.cohorts.push(c),
+        let marks = control.marks(&self.pipe, idle_from) & lanes;
+        for (lanes, marked) in [(lanes & !marks, false), (marks, true)].into_iter().filter(|part| part.0 != 0) {
+            let c = Cohort::on((lanes, lanes.count_ones().into()), marked, now, idle_from);
+            let c = Cohort { detects_at: on_until, ..c }.left_alone(&self.pipe, control);
+            match free.take() {
+                Some(at) => self.cohorts[at] = c,
+                None => self.cohorts.push(c),
+            }
         }
     }
 
