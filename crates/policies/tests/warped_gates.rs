@@ -283,7 +283,7 @@ proptest! {
             }
             // Sometimes the next cycles are skipped: nothing happens in them.
             let skipped = if waits.is_none() && pause > 8 { 3 * (pause - 8) } else { 0 };
-            other.keep_coordinated(&mut seldom, now + 1, skipped == 0, |_| present);
+            other.keep_coordinated(&mut seldom, now + 1, skipped == 0, present);
             for next in now + 1..=now + 1 + skipped {
                 one.coordinate(&mut always, next, present);
             }

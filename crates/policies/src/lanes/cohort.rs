@@ -74,6 +74,13 @@ impl Cohort {
         self.awake_at > now
     }
 
+    /// Until when they are on, as far as is known while an instruction starts on some of them. Where instructions are
+    /// announced they stay on for those behind it; otherwise one that has not come by then has gone to another unit.
+    #[inline]
+    pub(super) fn on_until(&self, announced: bool) -> u64 {
+        if announced { self.detects_at } else { self.idle_from }
+    }
+
     /// How many.
     #[inline]
     pub(super) fn count(&self) -> u64 {

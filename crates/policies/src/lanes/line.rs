@@ -19,8 +19,7 @@ pub(super) struct Line {
     /// it asks again in every cycle.
     promise: Option<(u32, u64)>,
     pub account: Account,
-    /// Instructions are announced: lanes stay on for those behind one that starts. Otherwise one that has not come by then
-    /// has gone to another unit.
+    /// See [`Cohort::on_until`].
     #[serde(skip)]
     pub announced: bool,
     /// Scratch: lanes that work on beyond the end of an instruction that starts, or stay on for one behind it: until when
@@ -131,7 +130,7 @@ impl Line {
 
     /// An instruction starts on lanes if they are ready. Whether they are, those aside that wake up in no time.
     #[inline]
-    pub fn begins(&mut self, control: &(impl Control + ?Sized), now: u64, lanes: u32, busy: u64) -> bool {
+    pub fn starts_awake(&mut self, control: &(impl Control + ?Sized), now: u64, lanes: u32, busy: u64) -> bool {
         let until = now + busy;
         let marks = control.marks(&self.pipe, until) & lanes;
         // Most often they are a cohort already, and stay one.
@@ -139,7 +138,7 @@ impl Line {
             if c.asleep(now) | c.waking(now) {
                 return false;
             }
-            let on_until = if self.announced { c.detects_at } else { c.idle_from };
+            let on_until = c.on_until(self.announced);
             if on_until <= until && (marks == 0 || marks == lanes) {
                 self.promise = None;
                 c.works(&mut self.account, control.blackout(), now, (c.count(), until));
@@ -170,7 +169,7 @@ impl Line {
             }
             let count = c.count_of(taken);
             c.works(&mut self.account, blackout, now, (count, until));
-            let on_until = if self.announced { c.detects_at } else { c.idle_from };
+            let on_until = c.on_until(self.announced);
             if on_until > until {
                 self.longer.push((taken, c.idle_from.max(until), on_until));
             } else {
@@ -187,17 +186,17 @@ impl Line {
             }
         }
         if rest != 0 {
-            self.start(control, &mut free, rest, (now, until, until));
+            self.form(control, &mut free, rest, (now, until, until));
         }
         while let Some((lanes, idle_from, on_until)) = self.longer.pop() {
-            self.start(control, &mut free, lanes, (now, idle_from, on_until));
+            self.form(control, &mut free, lanes, (now, idle_from, on_until));
         }
     }
 
     /// Lanes become a cohort, or two if some are marked, from `now` on; it takes the place that is free. Until when they work,
     /// and are on.
     #[inline(never)]
-    fn start(
+    fn form(
         &mut self,
         control: &(impl Control + ?Sized),
         free: &mut Option<usize>,

@@ -159,9 +159,9 @@ impl Tracker {
         lanes: u32,
         busy: u64,
     ) -> bool {
-        let begins = self.lines[pipe].begins(control, now, lanes, busy);
-        self.touched |= (begins as u64) << pipe;
-        begins
+        let starts = self.lines[pipe].starts_awake(control, now, lanes, busy);
+        self.touched |= (starts as u64) << pipe;
+        starts
     }
 
     /// When lanes fall asleep is no longer what the policy said: asks it again, for all that are awake. Those that fell

@@ -112,18 +112,11 @@ impl Blackout {
     }
 
     /// The same, in those cycles and of those types where it makes a difference. `shown`: this will be asked at the end of
-    /// the next cycle too; otherwise nothing happens until it is asked again. `present` is told which warps are active.
-    pub fn keep_coordinated(
-        &mut self,
-        tracker: &mut Tracker,
-        next: u64,
-        shown: bool,
-        present: impl FnOnce(u64) -> Present,
-    ) {
+    /// the next cycle too; otherwise nothing happens until it is asked again.
+    pub fn keep_coordinated(&mut self, tracker: &mut Tracker, next: u64, shown: bool, present: Present) {
         // What would be said of a type where it makes no difference can wait for the next time.
         let (pipes, kinds) = if shown { self.looked_at } else { (u64::MAX, u32::MAX) };
-        let due = self.look <= next;
-        let present = present(self.active.get()).kinds();
+        let (due, present) = (self.look <= next, present.kinds());
         // Which of these it is cannot be foreseen.
         let news = tracker.touched() & pipes & !self.state.held | u64::from((present ^ self.present) & kinds);
         if due | (news != 0) {
@@ -234,12 +227,10 @@ impl Control for Blackout {
     }
 
     fn watch(&mut self, tracker: &mut Tracker, state: &SmState<'_>) {
-        let present = |active: u64| {
-            let w = state.warps;
-            let active = active & !(w.finished | w.on_memory | w.at_barrier | w.on_atomic);
-            let any = |warps: u64| warps & active != 0;
-            Present { int: any(state.int()), fp: any(state.fp()), sfu: any(state.buffered(Port::Sfu)) }
-        };
+        let w = state.warps;
+        let active = self.active.get() & !(w.finished | w.on_memory | w.at_barrier | w.on_atomic);
+        let any = |warps: u64| warps & active != 0;
+        let present = Present { int: any(state.int()), fp: any(state.fp()), sfu: any(state.buffered(Port::Sfu)) };
         self.keep_coordinated(tracker, state.now + 1, state.collecting(), present);
     }
 
