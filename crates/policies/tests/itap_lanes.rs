@@ -195,6 +195,27 @@ fn the_window_leads_to_vs03_in_the_second_idle_cycle() {
 }
 
 #[test]
+fn a_group_takes_its_new_mode_in_the_cycle_after_lanes_have_begun_to_wake_up_early() {
+    let (confident, doubtful) = (0xffff_ff00, 0xff);
+    let mut l = switch(Goal::Performance, Parameters::default());
+    let mut now = start(&mut l, 0, u32::MAX);
+    for _ in 0..140 {
+        now = start(&mut l, now + 61, confident);
+    }
+    now = start(&mut l, now + 61, u32::MAX) + 1;
+    taken_whole(&mut l, now);
+    // VS0.5 for a cycle, then VS0.3 for all of them; the eight begin to wake up in the third, for an instruction that
+    // comes two cycles after it. The others have selected PG, and are in it from the fourth on.
+    let shown = |lanes, soonest| Ahead { lanes, fp: false, busy: 1, soonest };
+    let windows = [shown(0, 4), shown(0, 4), shown(doubtful, 3), shown(doubtful, 2)];
+    windows.iter().zip(now..).for_each(|(&ahead, now)| l.show(now, &[ahead]));
+    assert_eq!(start(&mut l, now + 4, doubtful), now + 4);
+    let r = taken_whole(&mut l, now + 5);
+    let cycles = [LaneState::Vs05, LaneState::Vs03, LaneState::Gated, LaneState::On].map(|s| r.cycles[s as usize]);
+    assert_eq!(cycles, [32, 2 * 24 + 3 * 8, 2 * 24, 8]);
+}
+
+#[test]
 fn lanes_that_wake_up_can_be_charged_as_on() {
     let mut l = switch(Goal::Power, Parameters { waking: Waking::On, ..plain() });
     start(&mut l, 0, u32::MAX);

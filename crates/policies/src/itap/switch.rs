@@ -259,6 +259,9 @@ impl Line {
     #[inline]
     fn next_change(&self, now: u64, idle: u64) -> u64 {
         let mut next = idle;
+        if self.parted && !self.own.is_empty() {
+            next = now + 1;
+        }
         if !self.waking.is_empty() {
             next = next.min(self.awake_at.next(now));
         }
@@ -303,9 +306,7 @@ impl Line {
             }
             let (_, vs03, pg) = fsm::of_vs05(slept, &seen);
             self.own = self.own.gone_on(vs03, pg);
-            // A group whose lanes have woken up takes another mode as soon as something happens to its lanes.
-            let concerned = due || slept | self.applied.all() & (one | two | three) != 0;
-            if fresh | vs03 | pg != 0 || self.parted && concerned {
+            if fresh | vs03 | pg != 0 || self.parted {
                 self.unite(rules, now);
                 changed = true;
             }
