@@ -4,9 +4,9 @@
 //! runs of its baseline and takes the ratio to their mean: what slows the host down for longer than a run slows down all
 //! three. Printed is the median over the rounds, and in brackets the middle half of them. The baseline is that of `compare`:
 //! the GPU and scheduler of the policy's paper, its lanes always on, their idle periods counted. With `--bare` it is the
-//! same machine without any policy, where nothing is known of lanes. Of a policy with several passes (`itap-ideal`) all
-//! are simulated cycles. Time is that in kernel launches, on one thread.
+//! same machine without any policy, where nothing is known of lanes. Time is that in kernel launches, on one thread.
 
+use miette::Diagnostic;
 use std::path::Path;
 use std::process::ExitCode;
 use warpwatt_lab::compare::{CompareRequest, Plan};
@@ -27,7 +27,10 @@ fn main() -> ExitCode {
     match measure(&arguments) {
         Ok(()) => ExitCode::SUCCESS,
         Err(problem) => {
-            eprintln!("{:?}", miette::Report::new(problem));
+            eprintln!("{problem}");
+            if let Some(help) = Diagnostic::help(&problem) {
+                eprintln!("{help}");
+            }
             ExitCode::FAILURE
         }
     }
@@ -67,14 +70,14 @@ fn pairs(program: &ProgramRequest, policies: &[&str], bare: bool) -> Outcome<Vec
     let pair = |policy: &&str| {
         let (programs, policies) = (vec![program.clone()], vec![(*policy).to_owned()]);
         let plan = Plan::new(&CompareRequest { programs, policies, ..CompareRequest::default() }, Path::new("runs"))?;
-        let of = |baseline: bool| plan.runs.iter().find(|run| run.policy.is_none() == baseline).map(|run| &run.request);
-        let Some((run, mut baseline)) = of(false).cloned().zip(of(true).cloned()) else {
-            return Err(Problem::input("bench::policy", format!("`{policy}` is not a policy of one run")));
+        let [baseline, run] = &plan.runs[..] else {
+            return Err(Problem::input("bench::policy", format!("`{policy}` is a search among several runs")));
         };
+        let mut baseline = baseline.request.clone();
         if bare {
             baseline.policy.clear();
         }
-        Ok([run, baseline])
+        Ok([run.request.clone(), baseline])
     };
     policies.iter().map(pair).collect()
 }
