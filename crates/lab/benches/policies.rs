@@ -9,7 +9,7 @@
 use miette::Diagnostic;
 use std::path::Path;
 use std::process::ExitCode;
-use warpwatt_lab::compare::{CompareRequest, Plan};
+use warpwatt_lab::compare::{CompareRequest, Mean, Plan, average};
 use warpwatt_lab::problem::{Outcome, Problem};
 use warpwatt_lab::request::{ProgramRequest, Request};
 use warpwatt_lab::run::{Controls, run};
@@ -54,13 +54,13 @@ fn measure(arguments: &[String]) -> Outcome<()> {
         let cells = all.iter_mut().zip(&mut medians).map(|(ratios, medians)| {
             ratios.sort_by(f64::total_cmp);
             let [low, middle, high] = [1, 2, 3].map(|quarter| ratios[ratios.len() * quarter / 4]);
-            medians.push(middle);
+            medians.push(Some(middle));
             format!("{middle:.2} ({low:.2} to {high:.2})")
         });
         println!("| {workload} | {} |", cells.collect::<Vec<_>>().join(" | "));
     }
-    let mean = |of: &Vec<f64>| (of.iter().map(|x| x.ln()).sum::<f64>() / of.len() as f64).exp();
-    let means: Vec<String> = medians.iter().map(|of| format!("{:.2}", mean(of))).collect();
+    let mean = |of: &Vec<_>| average(Mean::Geometric, of).map_or("n/a".to_owned(), |mean| format!("{mean:.2}"));
+    let means: Vec<String> = medians.iter().map(mean).collect();
     println!("| geometric mean | {} |", means.join(" | "));
     Ok(())
 }
